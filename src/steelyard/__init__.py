@@ -1,0 +1,1 @@
+"""Statistical experiments on LLM-agent trials."""
