@@ -1,0 +1,17 @@
+"""The figures of the reports; each takes a frame of the analysis room and only draws it."""
+
+from __future__ import annotations
+
+from steelyard.report.drawing import Drawing
+from steelyard.report.figures_differences import difference_figure
+from steelyard.report.figures_manipulation import manipulation_figure
+from steelyard.report.figures_rates import rates_figure
+from steelyard.report.figures_reliability import reliability_figure
+
+__all__ = [
+    "Drawing",
+    "difference_figure",
+    "manipulation_figure",
+    "rates_figure",
+    "reliability_figure",
+]
