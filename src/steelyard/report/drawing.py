@@ -7,16 +7,20 @@ same size. The SVG text is cleaned of everything that depends on the day or on t
 
 from __future__ import annotations
 
+import functools
 import html
 import io
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+P = ParamSpec("P")
 
 WIDTH = 4.8  # inches, 461 CSS pixels: a phone shows the text at three quarters of its size
 INK = "#1b1b1b"
@@ -27,7 +31,7 @@ PAPER = "#ffffff"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C8C")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "h")
 
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so every machine has the same glyphs
     "font.size": 9.5,
     "text.color": INK,
@@ -80,17 +84,27 @@ class Drawing:
         return re.sub(r"^<svg\b", f'<svg role="img" aria-label="{label}"', body)
 
 
+def drawn(function: Callable[P, Drawing]) -> Callable[P, Drawing]:
+    """Run a drawing function under our settings and leave the caller's as they were."""
+
+    @functools.wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> Drawing:
+        from matplotlib import rc_context
+
+        with rc_context(_SETTINGS):
+            return function(*args, **kwargs)
+
+    return inner
+
+
 class Sheet:
     """A figure whose places are given in inches from the top left corner."""
 
     def __init__(self, title: str, subtitle: str, body_height: float) -> None:
-        from matplotlib import rc_context
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure as NewFigure
 
         self.title = title
-        self._settings = rc_context(_SETTINGS)
-        self._settings.__enter__()
         self.title_lines = textwrap.wrap(title, 46)
         self.subtitle_lines = textwrap.wrap(subtitle, 72)
         self.top = 0.14 + 0.21 * len(self.title_lines) + 0.165 * len(self.subtitle_lines) + 0.08
@@ -130,7 +144,6 @@ class Sheet:
         buffer = io.StringIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         self.figure.savefig(buffer, format="svg", metadata=nothing)
-        self._settings.__exit__(None, None, None)
         return Drawing(
             name=name,
             title=self.title,

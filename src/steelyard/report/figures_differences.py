@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from steelyard.report import formats
-from steelyard.report.drawing import INK, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet
+from steelyard.report.drawing import INK, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet, drawn
 from steelyard.report.tables import records
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _INTERVALS = (
 )
 
 
+@drawn
 def difference_figure(
     frame: pd.DataFrame,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from steelyard.report import formats
-from steelyard.report.drawing import INK, QUIET, WIDTH, Drawing, Sheet
+from steelyard.report.drawing import INK, QUIET, WIDTH, Drawing, Sheet, drawn
 from steelyard.report.tables import records
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ _LEFT = 1.05
 _LETTER = 0.072  # inches per letter of an arm at full size
 
 
+@drawn
 def manipulation_figure(
     frame: pd.DataFrame, *, title: str, subtitle: str, name: str = "manipulation"
 ) -> Drawing:

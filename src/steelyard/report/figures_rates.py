@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from steelyard.report import formats
-from steelyard.report.drawing import MARKERS, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet
+from steelyard.report.drawing import MARKERS, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet, drawn
 from steelyard.report.tables import records
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ _LETTER = 0.064  # inches per letter of a row label
 _LONGEST = 30  # letters
 
 
+@drawn
 def rates_figure(
     frame: pd.DataFrame,
     *,
@@ -126,8 +127,9 @@ def _prepare(axes: Axes, floor: float, height: float) -> None:
     axes.set_yticks([])
     ticks = [floor, floor + span / 2, 1.0]
     axes.set_xticks(ticks, [f"{100 * tick:.0f}%" for tick in ticks])
-    for label, side in zip(axes.get_xticklabels(), ("left", "center", "right"), strict=True):
-        label.set_horizontalalignment(side)
+    first, _, last = axes.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
     for tick in ticks:
         axes.axvline(tick, color=RULE, linewidth=0.8, zorder=0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from steelyard.report import formats
-from steelyard.report.drawing import INK, MARKERS, PALETTE, RULE, WIDTH, Drawing, Sheet
+from steelyard.report.drawing import INK, MARKERS, PALETTE, RULE, WIDTH, Drawing, Sheet, drawn
 from steelyard.report.tables import records
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ _LETTER = 0.0625  # inches per letter of a label
 _LABEL = 0.17  # inches between two labels that would otherwise touch
 
 
+@drawn
 def reliability_figure(
     frame: pd.DataFrame,
     *,

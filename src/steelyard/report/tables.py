@@ -73,12 +73,12 @@ class Column:
 
     def cell(self, row: dict[str, Any]) -> str:
         """Return the printed text of this column for one row."""
-        values = [row[source] for source in self.sources]
+        value, *second = (row[source] for source in self.sources)
         if self.kind == "fraction":
-            return _fraction(*values)
+            return _fraction(value, second[0])
         if self.kind in _PAIRS:
-            return formats.format_interval(*values, scale=KINDS[self.kind.split()[0]])
-        return KINDS[self.kind](values[0])
+            return formats.format_interval(value, second[0], KINDS[self.kind.split()[0]])
+        return KINDS[self.kind](value)
 
 
 def column(header: str, *sources: str, kind: str = "text") -> Column:
