@@ -30,6 +30,7 @@ def difference_figure(
     subtitle: str,
     name: str = "differences",
     label: str = "stratum",
+    group: str | None = None,
 ) -> Drawing:
     """Draw each difference (candidate minus reference) with two intervals and the margin.
 
@@ -45,21 +46,24 @@ def difference_figure(
         The file name of the drawing.
     label : str
         The column that names the rows.
+    group : str, optional
+        The column whose values head blocks of rows.
 
     Returns
     -------
     Drawing
     """
     rows = records(frame)
-    height = _ROW * len(rows)
+    places, heads, height = _places(rows, group)
     sheet = Sheet(title, subtitle, body_height=height + 1.2)
     top = sheet.top + 0.3
     axes = sheet.axes(_LEFT, top, _PANEL, height)
     _prepare(axes, rows, height)
     sheet.text(WIDTH - 0.1, sheet.top + 0.12, "verdict", size=8, ha="right", color=QUIET)
-    for index, row in enumerate(rows):
-        y = (index + 0.5) * _ROW
-        sheet.text(0.1, top + y - 0.085, str(row[label]), size=9)
+    for text, y in heads:
+        sheet.text(0.1, top + y, text, size=9, weight="bold")
+    for row, y in zip(rows, places, strict=True):
+        sheet.text(0.1, top + y - 0.085, str(row[label]), size=8.5)
         sheet.text(0.1, top + y + 0.085, _counts(row), size=7.5, color=QUIET)
         sheet.text(WIDTH - 0.1, top + y, formats.format_text(row["verdict"]), size=8.5, ha="right")
         _margin(axes, row, y)
@@ -69,9 +73,38 @@ def difference_figure(
     return sheet.finish(name, "; ".join(_describe(row, label) for row in rows) + ".")
 
 
+def _places(
+    rows: list[dict[str, Any]], group: str | None
+) -> tuple[list[float], list[tuple[str, float]], float]:
+    """Return each row's centre, each block's heading, and the height, in inches."""
+    places: list[float] = []
+    heads: list[tuple[str, float]] = []
+    y = 0.0
+    previous = None
+    for row in rows:
+        block = None if group is None else str(row[group])
+        if block is not None and block != previous:
+            y += 0.08 if heads else 0.0
+            heads.append((block, y + 0.11))
+            y += 0.24
+        previous = block
+        places.append(y + _ROW / 2)
+        y += _ROW
+    return places, heads, y
+
+
+def _ends(row: dict[str, Any], which: int) -> tuple[float, float] | None:
+    """Return the limits of one interval, or None where it is absent or says nothing."""
+    low, high = (row[name] for name in _INTERVALS[which][1:])
+    if formats.is_missing(low) or formats.is_missing(high) or (low <= -1 and high >= 1):
+        return None
+    return float(low), float(high)
+
+
 def _prepare(axes: Axes, rows: list[dict[str, Any]], height: float) -> None:
-    keys = ("newcombe_low", "newcombe_high", "clustered_low", "clustered_high", "margin")
-    limits = [abs(float(row[k])) for row in rows for k in keys if not formats.is_missing(row[k])]
+    ends = [_ends(row, which) for row in rows for which in (0, 1)]
+    limits = [abs(limit) for pair in ends if pair is not None for limit in pair]
+    limits += [float(row["margin"]) for row in rows if not formats.is_missing(row["margin"])]
     reach = min(1.0, max([0.1, *limits]) * 1.05)
     axes.set_xlim(-reach, reach)
     axes.set_ylim(height, 0)
@@ -101,13 +134,13 @@ def _margin(axes: Axes, row: dict[str, Any], y: float) -> None:
 
 def _interval(axes: Axes, row: dict[str, Any], y: float, which: int) -> None:
     """Draw the interval that takes trials (0) or tasks (1) as independent, above and below."""
-    middle, low, high = (row[name] for name in _INTERVALS[which])
+    ends, middle = _ends(row, which), row[_INTERVALS[which][0]]
     y += (-0.07, 0.07)[which]
-    if formats.is_missing(low) or formats.is_missing(high):
+    if ends is None:
         text = (" no interval", " no clustered interval")[which]
         axes.text(axes.get_xlim()[0], y, text, fontsize=7, color=QUIET, va="center")
         return
-    axes.plot([float(low), float(high)], [y, y], color=PALETTE[which], linewidth=2.0)
+    axes.plot(list(ends), [y, y], color=PALETTE[which], linewidth=2.0)
     axes.plot(
         [float(middle)], [y], "os"[which], markersize=4.8, color=PALETTE[which], mec="white",
         mew=0.6,

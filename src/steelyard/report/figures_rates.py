@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from steelyard.report import formats
 from steelyard.report.drawing import MARKERS, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet, drawn
@@ -11,6 +11,8 @@ from steelyard.report.tables import records
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+Bar: TypeAlias = tuple[str, ...]
 
 _ROW = 0.205
 _GAP = 0.13
@@ -30,8 +32,9 @@ def rates_figure(
     group: str | None = "perturbation",
     series: str = "arm",
     panels: tuple[str, str] = ("Trials as\nindependent", "Tasks as\nthe unit"),
+    bars: tuple[Bar, Bar] = (("low", "high"), ("clustered_low", "clustered_high")),
 ) -> Drawing:
-    """Draw one line per group and series: successes, and two intervals on one scale.
+    """Draw one line per group and series: counts, and two intervals on one scale.
 
     Parameters
     ----------
@@ -49,6 +52,9 @@ def rates_figure(
         The column that tells the rows of a block apart (colour, marker and label).
     panels : tuple of str
         What the two intervals stand for.
+    bars : tuple of tuple of str
+        For each panel the columns of its limits, or one column with a half-width around the
+        estimate.
 
     Returns
     -------
@@ -68,19 +74,19 @@ def rates_figure(
         sheet.text(0.1, top + y, text, size=9, weight="bold")
     for row, y in zip(rows, places, strict=True):
         sheet.text(indent, top + y, _short(str(row[series]), _LONGEST), size=8.5)
-        fraction = f"{int(row['successes'])}/{int(row['total'])}"
-        sheet.text(WIDTH - 0.1, top + y, fraction, size=8, ha="right")
-    sheet.text(WIDTH - 0.1, sheet.top + 0.28, "passed/n", size=8, ha="right", color=QUIET)
-    floor = _floor(rows)
-    for index, limits in enumerate((("low", "high"), ("clustered_low", "clustered_high"))):
+        sheet.text(WIDTH - 0.1, top + y, _count(row), size=8, ha="right")
+    heading = "passed/n" if "successes" in frame else "n"
+    sheet.text(WIDTH - 0.1, sheet.top + 0.28, heading, size=8, ha="right", color=QUIET)
+    scale = _scale(rows, bars)
+    for index, bar in enumerate(bars):
         left = start + index * (panel + _BETWEEN)
         axes = sheet.axes(left, top, panel, height)
         sheet.text(left, sheet.top + 0.2, panels[index], size=8.5, linespacing=1.15)
-        _prepare(axes, floor, height)
+        _prepare(axes, scale, height)
         for row, y in zip(rows, places, strict=True):
             which = series_names.index(str(row[series])) % len(PALETTE)
-            _interval(axes, row, y, limits, which)
-    return sheet.finish(name, _describe(rows, group, series))
+            _interval(axes, _limits(row, bar), row["estimate"], y, which)
+    return sheet.finish(name, _describe(rows, group, series, panels, bars))
 
 
 def _places(
@@ -104,28 +110,43 @@ def _places(
     return places, heads, y + 0.06
 
 
-def _floor(rows: list[dict[str, Any]]) -> float:
-    """Return where the scale begins: the tenth below the lowest limit that says anything."""
-    limits = [
-        float(row[low])
-        for row in rows
-        for low, high in (("low", "high"), ("clustered_low", "clustered_high"))
-        if not formats.is_missing(row[low]) and not _vacuous(row[low], row[high])
-    ]
-    lowest = min(limits, default=0.0)
-    return max(0, min(8, int(lowest * 10))) / 10
+def _count(row: dict[str, Any]) -> str:
+    if "successes" in row:
+        return f"{int(row['successes'])}/{int(row['total'])}"
+    return f"{int(row['scored'])}"
+
+
+def _limits(row: dict[str, Any], bar: Bar) -> tuple[float, float] | None:
+    """Return the ends of one bar, or None where the frame gives none."""
+    values = [row[name] for name in bar]
+    if any(formats.is_missing(value) for value in values):
+        return None
+    if len(values) == 1:
+        return float(row["estimate"]) - float(values[0]), float(row["estimate"]) + float(values[0])
+    return float(values[0]), float(values[1])
+
+
+def _scale(rows: list[dict[str, Any]], bars: tuple[Bar, Bar]) -> tuple[float, float]:
+    """Return the tenths around the limits that say anything, at least four tenths apart."""
+    found = [limits for row in rows for bar in bars if (limits := _limits(row, bar)) is not None]
+    drawn = [limits for limits in found if not _vacuous(*limits)]
+    low = max(0, int(min((low for low, _ in drawn), default=0.0) * 10))
+    high = min(10, int(max((high for _, high in drawn), default=1.0) * 10 + 0.999))
+    while high - low < 4 or (high - low) % 2:
+        low, high = (low, high + 1) if high < 10 else (low - 1, high)
+    return low / 10, high / 10
 
 
 def _vacuous(low: float, high: float) -> bool:
     return low <= 0 and high >= 1
 
 
-def _prepare(axes: Axes, floor: float, height: float) -> None:
-    span = 1 - floor
-    axes.set_xlim(floor - 0.03 * span, 1 + 0.04 * span)
+def _prepare(axes: Axes, scale: tuple[float, float], height: float) -> None:
+    low, high = scale
+    axes.set_xlim(low - 0.03 * (high - low), high + 0.04 * (high - low))
     axes.set_ylim(height, 0)
     axes.set_yticks([])
-    ticks = [floor, floor + span / 2, 1.0]
+    ticks = [low, (low + high) / 2, high]
     axes.set_xticks(ticks, [f"{100 * tick:.0f}%" for tick in ticks])
     first, _, last = axes.get_xticklabels()
     first.set_horizontalalignment("left")
@@ -135,20 +156,21 @@ def _prepare(axes: Axes, floor: float, height: float) -> None:
 
 
 def _interval(
-    axes: Axes, row: dict[str, Any], y: float, limits: tuple[str, str], which: int
+    axes: Axes, limits: tuple[float, float] | None, estimate: Any, y: float, which: int
 ) -> None:
-    color, marker = PALETTE[which], MARKERS[which]
-    low, high = row[limits[0]], row[limits[1]]
-    if formats.is_missing(low) or formats.is_missing(high):
+    if limits is None:
         axes.text(axes.get_xlim()[0], y, " no interval", fontsize=7.5, color=QUIET, va="center")
-        return
-    style = (0, (1, 1.6)) if _vacuous(low, high) else "solid"
-    start = max(float(low), axes.get_xlim()[0])
-    axes.plot([start, float(high)], [y, y], color=color, linewidth=2.0, linestyle=style)
-    if not formats.is_missing(row["estimate"]):
+    else:
+        vague = _vacuous(*limits)
+        start, end = axes.get_xlim()
         axes.plot(
-            [float(row["estimate"])], [y], marker=marker, markersize=5.2, color=color, mec="white",
-            mew=0.6, clip_on=False,
+            [max(limits[0], start), min(limits[1], end)], [y, y], color=PALETTE[which],
+            linewidth=2.0, linestyle=(0, (1, 1.6)) if vague else "solid",
+        )  # fmt: skip
+    if not formats.is_missing(estimate):
+        axes.plot(
+            [float(estimate)], [y], marker=MARKERS[which], markersize=5.2, color=PALETTE[which],
+            mec="white", mew=0.6, clip_on=False,
         )  # fmt: skip
 
 
@@ -156,13 +178,19 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _describe(rows: list[dict[str, Any]], group: str | None, series: str) -> str:
+def _describe(
+    rows: list[dict[str, Any]],
+    group: str | None,
+    series: str,
+    panels: tuple[str, str],
+    bars: tuple[Bar, Bar],
+) -> str:
     lines = []
     for row in rows:
         label = f"{row[series]}" if group is None else f"{row[series]}, {row[group]}"
-        lines.append(
-            f"{label}: {int(row['successes'])}/{int(row['total'])}, "
-            f"independent {formats.format_interval(row['low'], row['high'])}, "
-            f"clustered {formats.format_interval(row['clustered_low'], row['clustered_high'])}"
-        )
+        parts = [f"{label}: {formats.format_rate(row['estimate'])} of {_count(row)}"]
+        for panel, bar in zip(panels, bars, strict=True):
+            limits = _limits(row, bar) or (None, None)
+            parts.append(f"{' '.join(panel.split())} {formats.format_interval(*limits)}")
+        lines.append(", ".join(parts))
     return "; ".join(lines) + "."
