@@ -1,0 +1,21 @@
+"""Questions over the trial tables: each returns a tidy DataFrame or one frozen dataclass.
+
+The names are imported here and not looked up when first used, because several functions carry
+the name of their module: a late look-up would give the function or the module depending on what
+was imported before. ``import steelyard`` itself does not import this package.
+"""
+
+from steelyard.analysis.certificate import Certificate, certify
+from steelyard.analysis.manipulation import manipulation
+from steelyard.analysis.rates import rates
+from steelyard.analysis.reliability import reliability
+from steelyard.analysis.selection import select
+
+__all__ = [
+    "Certificate",
+    "certify",
+    "manipulation",
+    "rates",
+    "reliability",
+    "select",
+]

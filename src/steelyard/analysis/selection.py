@@ -1,0 +1,315 @@
+"""The one place where an analysis chooses its trials and says which of them count.
+
+Every analysis asks the same three questions of the tables before it computes anything: which
+trials does the question concern (names and filters), who belongs to the population (as assigned,
+or only where the perturbation really took place), and what becomes of a trial without a usable
+value (the missing policy). The answers are columns of one table, so that each row of a result can
+state how many trials were intended, how many were scored, and how many its denominator leaves out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Unpack
+
+import numpy as np
+import pandas as pd
+
+from steelyard.analysis.names import (
+    DIMENSIONS,
+    Filters,
+    resolve_filters,
+    resolve_measure,
+    resolve_policy,
+    sort_by_design,
+)
+from steelyard.errors import InputError
+
+if TYPE_CHECKING:
+    from steelyard.store.tables import StudyTables
+
+POPULATIONS: Final = ("assigned", "applied")
+
+STANDINGS: Final = (
+    "scored",
+    "failed",
+    "missing",
+    "unmeasured",
+    "not_applied",
+    "applied_unknown",
+)
+"""What one trial is to a question; exactly one of these per trial (see :func:`select`)."""
+
+COUNTS: Final = ("intended", "scored", "imputed", "excluded", *STANDINGS[1:])
+
+
+def select(
+    tables: StudyTables,
+    measure: str | None = None,
+    missing: str | None = None,
+    population: str = "assigned",
+    *,
+    threshold: float | None = None,
+    binary: bool = True,
+    empty: str = "refuse",
+    **filters: Unpack[Filters],
+) -> pd.DataFrame:
+    """Return the trials that a question concerns, one row each, with the value that counts.
+
+    A trial concerns the question when it passes the filters and the measure applies to it. A
+    completed trial without a row for the measure is one to which the measure does not apply (an
+    approval rule on an invoice that needs no approval); it is not listed. A trial that failed or
+    never ran has no row either, but it was meant to be measured: it is listed when the measure
+    applies to other trials of its arm and task, or when no trial of the task completed.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    measure : str, optional
+        Name of the measure; the study's primary measure when absent.
+    missing : {"exclude", "fail", "bounds", "recorded"}, optional
+        What becomes of a trial without a score; the study's declared policy when absent.
+        ``exclude`` leaves it out of the denominator. ``fail`` counts it as 0. ``bounds`` counts
+        it as 0 in the column ``value`` and as 1 in the column ``best``. ``recorded`` takes
+        whatever value the table holds, whatever the trial's status; it exists to reproduce
+        published figures that scored trials which had crashed.
+    population : {"assigned", "applied"}
+        ``assigned``: every trial of the condition (intention to treat). ``applied``: only the
+        trials whose perturbation is known to have taken place; the trials of the baseline, where
+        there is nothing to apply, all belong to it.
+    threshold : float, optional
+        Turns a graded measure into success: 1 where the value is at least the threshold.
+    binary : bool, default True
+        Refuse values other than 0 and 1. An analysis of a graded measure passes False.
+    empty : {"refuse", "return"}
+        What to do when no trial is left. A comparison returns the empty table, because one of
+        its two sides may lack a condition.
+    **filters
+        ``arm``, ``task``, ``perturbation``, ``variant``, ``repeat``: one name or several. Where
+        none is given for a column, the study's declared scope holds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``trial_id``, ``arm``, ``task``, ``perturbation``, ``variant`` (text), ``repeat``
+        (int), ``status``, ``perturbation_applied`` (boolean, NA where unknown), ``recorded``
+        (float, the value in the table, NaN where it holds none), ``standing``, ``value`` and
+        ``best`` (float, NaN where the denominator leaves the trial out; they differ only under
+        ``bounds``). ``standing`` is one of: ``scored`` (the value comes from the table),
+        ``failed`` (ran and errored), ``missing`` (never ran), ``unmeasured`` (completed, but
+        blank or NaN), ``not_applied`` and ``applied_unknown`` (outside the applied population).
+        Rows are in the study's order of arms and perturbations, then by task, variant, repeat.
+
+    Raises
+    ------
+    UnknownNameError
+        A measure or a filter value that the study does not hold.
+    InputError
+        An unknown policy, population or filter; a value that is neither 0 nor 1 (the message
+        names the trial); or no trial at all.
+    """
+    measure = resolve_measure(tables, measure)
+    policy = resolve_policy(tables, missing)
+    if population not in POPULATIONS:
+        raise InputError(f"population is {population!r}; accepted: {', '.join(POPULATIONS)}")
+    chosen = resolve_filters(tables, filters)
+    trials = fetch_trials(tables, chosen, measure)
+    trials = trials[_is_concerned(tables, measure, trials)]
+    if trials.empty and empty == "refuse":
+        raise InputError(_nothing_selected(tables.study, measure, chosen))
+    trials = sort_by_design(tables, trials, (*DIMENSIONS, "trial_id"))
+    trials["standing"] = _standing(tables, trials, policy, population)
+    outcome = _outcome(trials, measure, threshold, binary)
+    trials["value"], trials["best"] = _count(outcome, trials["standing"], policy)
+    return trials.drop(columns="has_row")
+
+
+def count_trials(trials: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Count intended, scored and excluded trials of each group.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        A result of :func:`select`.
+    by : sequence of str
+        Columns that define the groups; empty for one group of all trials.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The ``by`` columns, then ``intended`` (trials the design assigned to the group),
+        ``scored`` (those whose value comes from the table), ``imputed`` (those without a score
+        that the policy counts all the same), ``excluded`` (those left out of the denominator),
+        and what became of the trials that were not scored: ``failed``, ``missing``,
+        ``unmeasured``, ``not_applied``, ``applied_unknown``. Always intended = scored + imputed +
+        excluded, and the last five add up to intended - scored. Groups keep the order in which
+        they appear in ``trials``.
+    """
+    flags = {name: trials["standing"].eq(name).to_numpy(dtype=np.int64) for name in STANDINGS}
+    counted = trials["value"].notna().to_numpy()
+    flags["intended"] = np.ones(len(trials), dtype=np.int64)
+    flags["imputed"] = (counted & (flags["scored"] == 0)).astype(np.int64)
+    flags["excluded"] = (~counted).astype(np.int64)
+    table = pd.DataFrame({name: flags[name] for name in COUNTS}, index=trials.index)
+    if not by:
+        return table.sum().to_frame().T
+    keys = [trials[column] for column in by]
+    return table.groupby(keys, sort=False).sum().reset_index()
+
+
+def cases(trials: pd.DataFrame, missing: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the case or cases that a missing policy asks to be shown.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        A result of :func:`select`.
+    missing : str
+        The policy it was selected with.
+
+    Yields
+    ------
+    tuple of (str, pandas.DataFrame)
+        ``("worst", trials)`` and ``("best", trials)`` under ``bounds``, with the case's outcome
+        in the column ``value``; ``("observed", trials)`` under every other policy.
+    """
+    if missing != "bounds":
+        yield "observed", trials
+        return
+    yield "worst", trials
+    yield "best", trials.assign(value=trials["best"])
+
+
+def groups(
+    trials: pd.DataFrame, by: Sequence[str]
+) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
+    """Yield each group's key and trials, in order of appearance; one group when ``by`` is empty."""
+    if not by:
+        yield (), trials
+        return
+    for key, group in trials.groupby(list(by), sort=False):
+        yield tuple(key) if isinstance(key, tuple) else (key,), group
+
+
+def fetch_trials(
+    tables: StudyTables, chosen: dict[str, list[str] | list[int]], measure: str | None = None
+) -> pd.DataFrame:
+    """Return the trials that pass the filters, with their value of a measure if one is named.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    chosen : dict
+        Checked filters, from :func:`steelyard.analysis.names.resolve_filters`.
+    measure : str, optional
+        The measure whose value is wanted.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of :func:`select` up to ``recorded``, and ``has_row``: whether the table has
+        a row for the trial and the measure. In no particular order.
+    """
+    clauses = ["t.study = ?"]
+    values: list[object] = [measure, tables.study]
+    for column, names in chosen.items():
+        clauses.append(f"list_contains(?, t.{column})")
+        values.append(names)
+    query = f"""
+        SELECT t.trial_id, t.arm, t.task, t.perturbation, t.variant, t.repeat, t.status,
+               t.perturbation_applied, m.value AS recorded, m.trial_id IS NOT NULL AS has_row
+        FROM trials t
+        LEFT JOIN measures m
+               ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = ?
+        WHERE {" AND ".join(clauses)}
+    """
+    trials = tables.connection.execute(query, values).df()
+    trials["perturbation_applied"] = trials["perturbation_applied"].astype("boolean")
+    trials["recorded"] = trials["recorded"].astype(float)
+    trials["has_row"] = trials["has_row"].astype(bool)
+    return trials
+
+
+def _is_concerned(tables: StudyTables, measure: str, trials: pd.DataFrame) -> pd.Series:
+    """Tell which trials the measure applies to (see :func:`select`)."""
+    has_row = trials["has_row"]
+    if bool(has_row.all()):
+        return has_row
+    query = """
+        SELECT t.arm, t.task, bool_or(m.trial_id IS NOT NULL) AS applies,
+               bool_or(t.status = 'completed') AS ran
+        FROM trials t
+        LEFT JOIN measures m
+               ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = ?
+        WHERE t.study = ? GROUP BY t.arm, t.task
+    """
+    cells = tables.connection.execute(query, [measure, tables.study]).df()
+    by_task = cells.groupby("task", as_index=False)[["applies", "ran"]].any()
+    cells = cells.merge(by_task, on="task", suffixes=("", "_task"))
+    # The nearest evidence decides: the arm's own trials of the task, else anyone's.
+    elsewhere = cells["applies_task"] | ~cells["ran_task"]
+    cells["concerned"] = cells["applies"] | (~cells["ran"] & elsewhere)
+    known = cells.set_index(["arm", "task"])["concerned"]
+    lookup = known.reindex(pd.MultiIndex.from_frame(trials[["arm", "task"]])).to_numpy(dtype=bool)
+    return has_row | (trials["status"].ne("completed") & lookup)
+
+
+def _standing(
+    tables: StudyTables, trials: pd.DataFrame, policy: str, population: str
+) -> np.ndarray:
+    status = trials["status"].to_numpy()
+    blank = trials["recorded"].isna().to_numpy()
+    standing = np.where(blank, "unmeasured", "scored").astype(object)
+    if policy == "recorded":
+        standing[blank & (status == "failed")] = "failed"
+        standing[blank & (status == "missing")] = "missing"
+    else:
+        standing[status == "failed"] = "failed"
+        standing[status == "missing"] = "missing"
+    if population == "applied":
+        perturbed = trials["perturbation"].ne(tables.design.design.perturbations[0]).to_numpy()
+        applied = trials["perturbation_applied"]
+        unknown = applied.isna().to_numpy()
+        standing[perturbed & unknown] = "applied_unknown"
+        standing[perturbed & ~applied.fillna(True).to_numpy(dtype=bool)] = "not_applied"
+    return standing
+
+
+def _outcome(
+    trials: pd.DataFrame, measure: str, threshold: float | None, binary: bool
+) -> np.ndarray:
+    """Return the value of each scored trial, NaN for the others."""
+    scored = trials["standing"].eq("scored").to_numpy()
+    outcome = np.where(scored, trials["recorded"].to_numpy(dtype=float), np.nan)
+    if threshold is not None:
+        if not math.isfinite(threshold):
+            raise InputError(f"threshold is {threshold}; accepted: a finite number")
+        return np.where(scored, (outcome >= threshold).astype(float), np.nan)
+    wrong = scored & (outcome != 0.0) & (outcome != 1.0)
+    if binary and wrong.any():
+        row = trials.iloc[int(np.flatnonzero(wrong)[0])]
+        raise InputError(
+            f"measure {measure!r} of trial {row['trial_id']!r} is {row['recorded']}; a rate needs "
+            "0 or 1 (pass threshold=... to count values of at least that as successes)"
+        )
+    return outcome
+
+
+def _count(outcome: np.ndarray, standing: pd.Series, policy: str) -> tuple[np.ndarray, np.ndarray]:
+    """Apply the missing policy: the value that counts, and the best case of it."""
+    if policy in ("exclude", "recorded"):
+        return outcome, outcome
+    # Who is outside the applied population is not missing from it: no policy brings it back.
+    inside = ~standing.isin(["not_applied", "applied_unknown"]).to_numpy()
+    unscored = inside & np.isnan(outcome)
+    worst = np.where(unscored, 0.0, outcome)
+    return worst, np.where(unscored, 1.0, outcome) if policy == "bounds" else worst
+
+
+def _nothing_selected(study: str, measure: str, chosen: dict[str, list[str] | list[int]]) -> str:
+    asked = ", ".join(f"{column} {names}" for column, names in chosen.items())
+    where = f" with {asked}" if asked else ""
+    return f"study {study}: measure {measure!r} applies to no trial{where}; widen the filters"
