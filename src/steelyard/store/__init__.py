@@ -1,0 +1,24 @@
+"""The store: DuckDB tables of trials, built from committed evidence that is verified first."""
+
+from __future__ import annotations
+
+from steelyard.store.build import BuildReport, build_database, open_database
+from steelyard.store.connect import connect
+from steelyard.store.declaration import Declaration, read_declarations
+from steelyard.store.manifest import verify, write_manifest
+from steelyard.store.project import find_root
+from steelyard.store.tables import StudyTables, study_names
+
+__all__ = [
+    "BuildReport",
+    "Declaration",
+    "StudyTables",
+    "build_database",
+    "connect",
+    "find_root",
+    "open_database",
+    "read_declarations",
+    "study_names",
+    "verify",
+    "write_manifest",
+]

@@ -1,0 +1,124 @@
+"""Rows on their way into a table: column-wise, with the place each came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from steelyard.errors import DataError, StoreError
+from steelyard.store.schema import Table
+
+_ARROW = {
+    "TEXT": pa.string(),
+    "JSON": pa.string(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+}
+
+
+class Batch:
+    """Rows for one table.
+
+    Parameters
+    ----------
+    table : Table
+        Where they will go.
+
+    Attributes
+    ----------
+    columns : dict of str to list
+        Every column of the table; equal lengths. None is NULL, NaN is NaN.
+    places : list of str
+        Where each row came from, for messages.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.columns: dict[str, list[Any]] = {name: [] for name in table.names}
+        self.places: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def extend(self, values: Mapping[str, Sequence[Any]], places: Sequence[str]) -> None:
+        """Add rows; columns that ``values`` lacks are NULL.
+
+        Raises
+        ------
+        DataError
+            If a required column is NULL or blank, or holds a value it does not accept.
+        """
+        for name in self.table.names:
+            column = list(values.get(name, [None] * len(places)))
+            self._check(name, column, places)
+            self.columns[name].extend(column)
+        self.places.extend(places)
+
+    def check_keys(self) -> None:
+        """Refuse two rows with one key; the message names the places of both.
+
+        Raises
+        ------
+        DataError
+        """
+        if not self.table.key:
+            return
+        keys = zip(*(self.columns[name] for name in self.table.key), strict=True)
+        first: dict[tuple[Any, ...], int] = {}
+        for row, key in enumerate(keys):
+            earlier = first.setdefault(key, row)
+            if earlier != row:
+                named = ", ".join(
+                    f"{name} {value!r}" for name, value in zip(self.table.key, key, strict=True)
+                )
+                raise DataError(
+                    f"{self.places[earlier]} and {self.places[row]} are both the row of "
+                    f"{self.table.name} with {named}; keep one of them"
+                )
+
+    def insert(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write the rows, sorted, in one statement.
+
+        Raises
+        ------
+        StoreError
+            If the database refuses them, for example because a row is there already.
+        """
+        if not self.places:
+            return
+        arrow = pa.table(
+            {
+                column.name: pa.array(
+                    self.columns[column.name], type=_ARROW[column.type], from_pandas=False
+                )
+                for column in self.table.columns
+            }
+        )
+        connection.register("incoming_rows", arrow)
+        try:
+            # In sort order, so that the same data gives the same file whatever order it came in.
+            connection.execute(
+                f"INSERT INTO {self.table.name} SELECT * FROM incoming_rows "
+                f"ORDER BY {', '.join(self.table.order)}"
+            )
+        except duckdb.ConstraintException as error:
+            raise StoreError(f"table {self.table.name} refused rows: {error}") from None
+        finally:
+            connection.unregister("incoming_rows")
+
+    def _check(self, name: str, column: list[Any], places: Sequence[str]) -> None:
+        rules = self.table.column(name)
+        if rules.required and not all(value is not None and value != "" for value in column):
+            index = next(i for i, value in enumerate(column) if value is None or value == "")
+            raise DataError(f"{places[index]}: {self.table.name}.{name} is blank; it needs a value")
+        if rules.accepted and not set(column) <= {*rules.accepted, None}:
+            index = next(i for i, v in enumerate(column) if v not in {*rules.accepted, None})
+            raise DataError(
+                f"{places[index]}: {self.table.name}.{name} is {column[index]!r}; "
+                f"accepted: {', '.join(rules.accepted)}"
+            )

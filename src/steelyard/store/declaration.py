@@ -1,0 +1,287 @@
+"""``experiments/<study>/study.toml``: what a study set out to do.
+
+The declaration is written before the tables are read and holds everything that an analysis may
+assume about the design: the arms and perturbations in their order, which arms cannot vary between
+repeats, which measure answers the question, and which comparisons are worth making at what
+margin.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from steelyard.errors import InputError, StudyError, UnknownNameError
+from steelyard.store.toml_files import Declared, read_toml
+from steelyard.trials.ids import check_part
+
+Text = Annotated[str, Field(min_length=1)]
+Severity = Literal["critical", "high", "medium", "low"]
+Policy = Literal["exclude", "fail", "bounds", "recorded"]
+SCOPE_COLUMNS = ("arm", "task", "perturbation", "variant", "repeat")
+
+
+class StudyInfo(Declared):
+    """``[study]``: what it is and where it comes from."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    title: Text
+    question: Text
+    origin: Literal["run", "replay", "ingest", "published"]
+    source: Text
+    licence: Text
+    model: str | None = None
+    created_at: str | None = None
+    notes: tuple[Text, ...] = ()
+
+
+class DataSource(Declared):
+    """``[data]``: the folder below ``data/``, and this study's name in its study column."""
+
+    source: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    study: str | None = None
+
+
+class Design(Declared):
+    """``[design]``: arms and perturbations in their order; the first perturbation is the baseline.
+
+    ``deterministic_arms`` names the arms that answer every repeat of a condition alike by
+    construction, so that their repeats add no information. ``variant_meaning`` says what the levels
+    of the variant column are.
+    """
+
+    arms: Annotated[tuple[Text, ...], Field(min_length=1)]
+    perturbations: Annotated[tuple[Text, ...], Field(min_length=1)]
+    deterministic_arms: tuple[Text, ...] = ()
+    variant_meaning: str | None = None
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for name, values in (("arms", self.arms), ("perturbations", self.perturbations)):
+            if len(set(values)) < len(values):
+                raise ValueError(f"{name} names one twice")
+            for value in values:
+                _check_id(name, value)
+        unknown = sorted(set(self.deterministic_arms) - set(self.arms))
+        if unknown:
+            raise ValueError(f"deterministic_arms names {unknown}, which arms does not")
+        return self
+
+
+class Measures(Declared):
+    """``[measures]``: the one that answers the question, and the others that are shown."""
+
+    primary: Text
+    others: tuple[Text, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The primary measure, then the others."""
+        return (self.primary, *self.others)
+
+
+class Missing(Declared):
+    """``[missing]``: what a rate does by default with a trial that has no result, and why."""
+
+    policy: Policy = "exclude"
+    reason: str = ""
+
+
+class Rule(Declared):
+    """``[rules."<rule>"]``: how grave breaking it is, and the tasks it applies to."""
+
+    severity: Severity
+    tasks: Literal["*"] | tuple[Text, ...] = "*"
+
+    def applies_to(self, task: str) -> bool:
+        """Tell whether the rule can be broken at all in a trial of ``task``."""
+        return self.tasks == "*" or task in self.tasks
+
+
+class Comparison(Declared):
+    """``[[comparisons]]``: candidate against reference, with the margin that would be 'the same'.
+
+    An arm of another study is written ``study_id:arm``. The difference is candidate − reference.
+    """
+
+    name: Text
+    measure: Text
+    reference: Text
+    candidate: Text
+    perturbations: tuple[Text, ...] = ()
+    margin: Annotated[float, Field(gt=0, lt=1, strict=True)]
+    note: str = ""
+
+
+class Declaration(Declared):
+    """A whole ``study.toml``."""
+
+    study: StudyInfo
+    data: DataSource
+    design: Design
+    measures: Measures
+    missing: Missing = Missing()
+    scope: dict[str, str | tuple[str, ...]] = {}
+    comparisons: tuple[Comparison, ...] = ()
+    rules: dict[str, Rule] = {}
+
+    @model_validator(mode="after")
+    def _check_references(self) -> Self:
+        for column in self.scope:
+            if column not in SCOPE_COLUMNS:
+                raise ValueError(f"scope names {column!r}; accepted: {', '.join(SCOPE_COLUMNS)}")
+        names = [comparison.name for comparison in self.comparisons]
+        if len(set(names)) < len(names):
+            raise ValueError("two comparisons have one name")
+        for comparison in self.comparisons:
+            for arm in (comparison.reference, comparison.candidate):
+                if ":" not in arm and arm not in self.design.arms:
+                    raise ValueError(
+                        f"comparison {comparison.name!r} names the unknown arm {arm!r}"
+                    )
+            unknown = sorted(set(comparison.perturbations) - set(self.design.perturbations))
+            if unknown:
+                raise ValueError(
+                    f"comparison {comparison.name!r} names the unknown perturbations {unknown}"
+                )
+        return self
+
+    @property
+    def id(self) -> str:
+        """The study's id, which is also its folder's name."""
+        return self.study.id
+
+    def to_json(self) -> str:
+        """The declaration as canonical JSON, for ``studies.design``."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Declaration:
+        """Read what `to_json` wrote."""
+        return cls.model_validate_json(text)
+
+    @classmethod
+    def of(cls, **content: Mapping[str, Any]) -> Declaration:
+        """Build a declaration from plain dictionaries, as tests and notebooks do.
+
+        Raises
+        ------
+        StudyError
+            If the content breaks the schema.
+        """
+        try:
+            return cls.model_validate(content)
+        except ValueError as error:
+            raise StudyError(f"not a study declaration: {error}") from None
+
+
+def read_declaration(path: Path, shown_as: str = "") -> Declaration:
+    """Read one ``study.toml``.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; the name of its folder must be the study's id.
+    shown_as : str, optional
+        How messages name the file.
+
+    Returns
+    -------
+    Declaration
+
+    Raises
+    ------
+    StudyError
+        With file, line and field.
+    """
+    declaration = read_toml(path, Declaration, shown_as)
+    if declaration.id != path.parent.name:
+        raise StudyError(
+            f"{shown_as or path.name}: study.id is {declaration.id!r}, but the folder is called "
+            f"{path.parent.name!r}; they must agree"
+        )
+    return declaration
+
+
+def read_declarations(root: Path) -> dict[str, Declaration]:
+    """Read the declaration of every study of a project.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        The folder that holds ``experiments/``.
+
+    Returns
+    -------
+    dict of str to Declaration
+        By study id, sorted. Folders without a ``study.toml`` (benchmarks, calibration) are no
+        studies.
+
+    Raises
+    ------
+    StudyError
+        If one breaks the schema, two claim the same rows, or a comparison names an arm of
+        another study that does not exist.
+    """
+    found = {}
+    for path in sorted((root / "experiments").glob("*/study.toml")):
+        declaration = read_declaration(path, f"experiments/{path.parent.name}/study.toml")
+        found[declaration.id] = declaration
+    if not found:
+        raise StudyError("experiments/ holds no study: there is no experiments/<study>/study.toml")
+    _check_rows_apart(found)
+    _check_comparisons(found)
+    return found
+
+
+def choose(declarations: Mapping[str, Declaration], study: str) -> Declaration:
+    """Return the declaration of ``study``.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    """
+    if study not in declarations:
+        raise UnknownNameError("study", study, declarations)
+    return declarations[study]
+
+
+def _check_rows_apart(declarations: Mapping[str, Declaration]) -> None:
+    owners: dict[tuple[str, str | None], str] = {}
+    for name, declaration in declarations.items():
+        rows = (declaration.data.source, declaration.data.study)
+        if rows in owners:
+            raise StudyError(
+                f"experiments/{name}/study.toml: data.source and data.study are also those of "
+                f"{owners[rows]}; each study needs rows of its own"
+            )
+        owners[rows] = name
+
+
+def _check_comparisons(declarations: Mapping[str, Declaration]) -> None:
+    for name, declaration in declarations.items():
+        for comparison in declaration.comparisons:
+            for side in (comparison.reference, comparison.candidate):
+                study, separator, arm = side.rpartition(":")
+                if not separator:
+                    continue
+                where = f"experiments/{name}/study.toml, comparison {comparison.name!r}"
+                if study not in declarations:
+                    raise UnknownNameError("study", study, declarations, where)
+                arms = declarations[study].design.arms
+                if arm not in arms:
+                    raise UnknownNameError("arm", arm, arms, where)
+
+
+def _check_id(name: str, value: str) -> None:
+    try:
+        check_part(name, value)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    if ":" in value and name == "arms":
+        raise ValueError(f"the arm {value!r} holds ':', which separates study and arm")

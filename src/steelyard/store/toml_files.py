@@ -1,0 +1,159 @@
+"""Reading a TOML file into a pydantic model, with errors that name file, line and field."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from steelyard.errors import StudyError
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.\s*[^=]+)?=""")
+_PART = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*\.?""")
+
+
+class Declared(BaseModel):
+    """Base of everything that is declared in TOML: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_toml(path: Path, model: type[Model], shown_as: str = "") -> Model:
+    """Read and validate one TOML file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    model : type of pydantic.BaseModel
+        What it must hold.
+    shown_as : str, optional
+        How messages name the file; its own name when absent.
+
+    Returns
+    -------
+    instance of ``model``
+
+    Raises
+    ------
+    StudyError
+        If the file is absent, a directory, not UTF-8, not TOML, or breaks the model. The
+        message lists every broken field with its line.
+    """
+    name = shown_as or path.name
+    text = _read_text(path, name)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{name}: not valid TOML: {error}") from None
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = text.splitlines()
+        faults = [
+            f"{name}:{line_of(lines, fault['loc'])}: {_path(fault['loc'])}: {_reason(fault)}"
+            for fault in error.errors(include_url=False)
+        ]
+        raise StudyError("\n".join(faults)) from None
+
+
+def line_of(lines: Sequence[str], location: Sequence[str | int]) -> int:
+    """Find the line that best explains where a value stands.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The TOML text.
+    location : sequence of str or int
+        Keys and list positions from the top, as pydantic reports them.
+
+    Returns
+    -------
+    int
+        1-based. Where the value stands inside an inline table or is absent, the line of the
+        nearest enclosing key or header.
+    """
+    best, depth = 1, 0
+    inside: list[str | int] = []
+    counts: dict[tuple[str | int, ...], int] = {}
+    for number, line in enumerate(lines, start=1):
+        header = _HEADER.match(line)
+        if header:
+            inside = _header_location(header, counts)
+            here = inside
+        else:
+            key = _KEY.match(line)
+            if not key:
+                continue
+            here = [*inside, key.group(1).strip("\"'")]
+        shared = _shared(here, location)
+        if shared == len(here) and shared > depth:
+            best, depth = number, shared
+    return best
+
+
+def _header_location(
+    header: re.Match[str], counts: dict[tuple[str | int, ...], int]
+) -> list[str | int]:
+    """Return the location that a header opens; each [[header]] moves on by one."""
+    location: list[str | int] = []
+    names = [part.strip("\"'") for part in _PART.findall(header.group(2))]
+    for index, name in enumerate(names):
+        location.append(name)
+        is_list = header.group(1) == "[[" and index == len(names) - 1
+        if is_list:
+            counts[tuple(location)] = counts.get(tuple(location), -1) + 1
+        if tuple(location) in counts:
+            location.append(counts[tuple(location)])
+    return location
+
+
+def _shared(here: Sequence[str | int], location: Sequence[str | int]) -> int:
+    shared = 0
+    for left, right in zip(here, location, strict=False):
+        if left != right:
+            break
+        shared += 1
+    return shared
+
+
+def _read_text(path: Path, name: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise StudyError(f"{name}: there is no such file") from None
+    except IsADirectoryError:
+        raise StudyError(f"{name}: a directory stands where a TOML file is expected") from None
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{name}: not valid UTF-8 at byte {error.start}") from None
+    except OSError as error:
+        raise StudyError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def _path(location: Sequence[str | int]) -> str:
+    shown = ""
+    for part in location:
+        shown += f"[{part}]" if isinstance(part, int) else f".{part}" if shown else str(part)
+    return shown or "the file"
+
+
+def _reason(fault: object) -> str:
+    detail = fault if isinstance(fault, dict) else {}
+    kind, message = str(detail.get("type")), str(detail.get("msg"))
+    if kind == "extra_forbidden":
+        return "unknown key"
+    if kind == "missing":
+        return "is missing"
+    message = message.removeprefix("Value error, ")
+    given = detail.get("input")
+    if isinstance(given, (str, int, float, bool)) and repr(given) not in message:
+        return f"{message}; found {given!r}"
+    return message
