@@ -73,10 +73,10 @@ class Drawing:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def inline(self) -> str:
-        """Return the ``<svg>`` element for an HTML page, its ids made unique by the name."""
+    def inline(self, prefix: str) -> str:
+        """Return the ``<svg>`` element for an HTML page, its ids made unique by ``prefix``."""
         body = self.svg[self.svg.index("<svg") :].strip()
-        prefix = re.sub(r"[^A-Za-z0-9]+", "-", self.name)
+        prefix = re.sub(r"[^A-Za-z0-9]+", "-", f"{prefix}-{self.name}")
         body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', body)
         body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}.\1)", body)
         body = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{prefix}.\1"', body)

@@ -1,0 +1,140 @@
+"""What a study's report holds, collected once and then only formatted.
+
+`collect` asks the analysis room every question that the report answers. Everything after it
+(Markdown, CSV, SVG, HTML) copies from the result, so that all of them show the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from steelyard.errors import StudyError, UnknownNameError
+from steelyard.report.content_tables import ReportTable, study_tables
+from steelyard.report.drawing import Drawing
+from steelyard.report.pins import PinResult, count_statuses
+from steelyard.report.tables import records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from steelyard.analysis.evidence import Evidence
+    from steelyard.store.declaration import Declaration
+
+VERDICTS = ("fail", "caution", "pass")
+
+
+@dataclass(frozen=True)
+class StudyContent:
+    """Everything one study's report shows.
+
+    Parameters
+    ----------
+    study : str
+        The study's id.
+    design : Declaration
+        Its ``study.toml``.
+    tables : dict of str to ReportTable
+        By name, in the order of the report.
+    drawings : tuple of Drawing
+        In the order of the report.
+    audit : pandas.DataFrame
+        As `steelyard.analysis.audit` returns it.
+    pins : tuple of PinResult
+        What became of the published numbers.
+    claims : pandas.DataFrame
+        The published numbers as printed, those of the studies it is compared with included.
+    """
+
+    study: str
+    design: Declaration
+    tables: dict[str, ReportTable]
+    drawings: tuple[Drawing, ...]
+    audit: pd.DataFrame
+    pins: tuple[PinResult, ...]
+    claims: pd.DataFrame
+
+    @property
+    def pin_counts(self) -> dict[str, int]:
+        """How many published numbers have each status."""
+        return count_statuses(self.pins)
+
+    @property
+    def verdict_counts(self) -> dict[str, int]:
+        """How many lines of the audit have each verdict."""
+        found = list(self.audit["verdict"])
+        return {verdict: found.count(verdict) for verdict in VERDICTS}
+
+    def one(self, table: str, value: str, **where: Any) -> Any:
+        """Return one cell: the column ``value`` of the only row in which ``where`` holds.
+
+        This is how a sentence of the report gets its numbers.
+
+        Raises
+        ------
+        UnknownNameError
+            A table or column that the report does not have.
+        StudyError
+            No row, or more than one.
+        """
+        if table not in self.tables:
+            raise UnknownNameError("table", table, self.tables, f"the report of {self.study}")
+        return _one(self.tables[table].frame, f"{self.study}, table {table}", value, where)
+
+    def claim(self, name: str, value: str = "value") -> Any:
+        """Return a printed figure of one published number."""
+        return _one(self.claims, f"claims of {self.study}", value, {"claim": name})
+
+
+def _one(frame: pd.DataFrame, place: str, value: str, where: dict[str, Any]) -> Any:
+    for name in (value, *where):
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, map(str, frame.columns), place)
+    rows = [row for row in records(frame) if all(row[key] == want for key, want in where.items())]
+    if len(rows) != 1:
+        asked = ", ".join(f"{key}={want!r}" for key, want in where.items())
+        raise StudyError(f"{place}: {len(rows)} rows with {asked or 'no condition'}; need one")
+    return rows[0][value]
+
+
+def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
+    """Ask every question of a study's report.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The study's tables.
+    pins : sequence of PinResult
+        The checked pins.
+
+    Returns
+    -------
+    StudyContent
+    """
+    from steelyard.analysis.audit import audit
+    from steelyard.report.content_figures import study_drawings
+
+    tables = study_tables(evidence)
+    return StudyContent(
+        study=evidence.study,
+        design=evidence.tables.design,
+        tables=tables,
+        drawings=study_drawings(evidence.tables.design, tables),
+        audit=audit(evidence.tables),
+        pins=tuple(pins),
+        claims=_claims(evidence),
+    )
+
+
+def _claims(evidence: Evidence) -> pd.DataFrame:
+    import pandas as pd
+
+    sides = [
+        side
+        for comparison in evidence.tables.design.comparisons
+        for side in (comparison.reference, comparison.candidate)
+    ]
+    studies = [evidence.study, *(side.rpartition(":")[0] for side in sides if ":" in side)]
+    frames = [evidence.of_study(study).frame("claims") for study in dict.fromkeys(studies)]
+    return pd.concat(frames, ignore_index=True)

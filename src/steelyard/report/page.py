@@ -1,0 +1,141 @@
+"""``reports/index.html``: one page over all studies, complete in itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import jinja2
+from markupsafe import Markup
+from pydantic import Field
+
+from steelyard.errors import StudyError
+from steelyard.report import layouts, render
+from steelyard.report.content import VERDICTS, StudyContent
+from steelyard.report.content_tables import View
+from steelyard.report.formats import format_count
+from steelyard.report.prose import prose_html
+from steelyard.report.tables import html_table
+from steelyard.store.toml_files import Declared, read_toml
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class PageStudy(Declared):
+    """One study of the page: its id, and which of its tables stand open."""
+
+    id: Text
+    tables: tuple[Text, ...] = ("rates",)
+
+
+class Page(Declared):
+    """``experiments/page.toml``: the page's title, its first words, and the order of studies."""
+
+    title: Text = "Published evidence, recomputed"
+    lead: str = ""
+    studies: tuple[PageStudy, ...] = ()
+
+
+def read_page(root: Path) -> Page:
+    """Read ``experiments/page.toml``; the defaults hold when it is absent.
+
+    Raises
+    ------
+    StudyError
+        When the file breaks the schema.
+    """
+    path = root / "experiments" / "page.toml"
+    return read_toml(path, Page, "experiments/page.toml") if path.is_file() else Page()
+
+
+def page_html(page: Page, contents: Sequence[StudyContent], templates: jinja2.Environment) -> bytes:
+    """Return the page over all studies.
+
+    Parameters
+    ----------
+    page : Page
+        Title, first words and order. A study it does not list comes after those it lists.
+    contents : sequence of StudyContent
+        In any order.
+    templates : jinja2.Environment
+        From `steelyard.report.render.environment`.
+
+    Returns
+    -------
+    bytes
+        UTF-8 HTML that asks for nothing else: style and figures are inside.
+
+    Raises
+    ------
+    StudyError
+        When the page names a study or a table that does not exist.
+    """
+    by_id = {content.study: content for content in contents}
+    listed = list(page.studies)
+    for entry in listed:
+        if entry.id not in by_id:
+            raise StudyError(f"experiments/page.toml names the unknown study {entry.id!r}")
+    known = {entry.id for entry in listed}
+    listed += [PageStudy(id=name) for name in sorted(by_id) if name not in known]
+    css = (render.TEMPLATES / "page.css").read_text(encoding="utf-8").strip()
+    text = templates.get_template("page.html.j2").render(
+        title=page.title,
+        lead=Markup(prose_html(page.lead)),  # noqa: S704 - prose_html escapes
+        css=Markup(css),  # noqa: S704 - our own file
+        studies=[_study(by_id[entry.id], entry, templates) for entry in listed],
+    )
+    return (text.rstrip() + "\n").encode("utf-8")
+
+
+def _study(
+    content: StudyContent, entry: PageStudy, templates: jinja2.Environment
+) -> dict[str, Any]:
+    """Return what the template shows of one study, markup already made."""
+    for name in entry.tables:
+        if name not in content.tables:
+            raise StudyError(
+                f"experiments/page.toml: {content.study} has no table {name!r}; it has "
+                + ", ".join(content.tables)
+            )
+    words = render.prose(content, templates)
+    trials = content.tables["trials"].frame
+    lines = render.audit_lines(content)
+    return {
+        "id": content.study,
+        "title": content.design.study.title,
+        "question": content.design.study.question,
+        "headline": _markup(prose_html(words["headline"])),
+        "finding": _markup(prose_html(words["finding"])),
+        "intended": format_count(trials["intended"].sum()),
+        "scored": format_count(trials["scored"].sum()),
+        "verdicts": [(verdict, content.verdict_counts[verdict]) for verdict in VERDICTS],
+        "published": format_count(len(content.pins)),
+        "pins": [format_count(count) for count in content.pin_counts.values()],
+        "open": [_table(view) for name in entry.tables for view in content.tables[name].views],
+        "closed": [
+            _table(view)
+            for name, table in content.tables.items()
+            if name not in entry.tables
+            for view in table.views
+        ],
+        "drawings": [_markup(drawing.inline(content.study)) for drawing in content.drawings],
+        "audit_sentence": render.audit_sentence(content),
+        "audit": [line for line in lines if line["verdict"] != "pass"],
+        "passed": [line for line in lines if line["verdict"] == "pass"],
+        "pins_sentence": render.pins_sentence(content),
+        "disputed": [_disputed(group) for group in render.disputed_groups(content)],
+        "missing": render.missing_reasons(content),
+    }
+
+
+def _table(view: View) -> Markup:
+    return _markup(html_table(view.frame, view.columns, view.title))
+
+
+def _disputed(group: dict[str, Any]) -> dict[str, Any]:
+    return group | {"table": _markup(html_table(group["frame"], layouts.DISPUTED, group["name"]))}
+
+
+def _markup(text: str) -> Markup:
+    return Markup(text)  # noqa: S704 - every caller passes HTML that its maker escaped
