@@ -87,7 +87,7 @@ class Batch:
         Raises
         ------
         StoreError
-            If the database refuses them, for example because a row is there already.
+            If a row with the same key is there already, or the database cannot be written.
         """
         if not self.places:
             return
@@ -101,15 +101,28 @@ class Batch:
         )
         connection.register("incoming_rows", arrow)
         try:
+            self._refuse_present(connection)
             # In sort order, so that the same data gives the same file whatever order it came in.
             connection.execute(
                 f"INSERT INTO {self.table.name} SELECT * FROM incoming_rows "
                 f"ORDER BY {', '.join(self.table.order)}"
             )
-        except duckdb.ConstraintException as error:
-            raise StoreError(f"table {self.table.name} refused rows: {error}") from None
+        except duckdb.Error as error:
+            raise StoreError(f"table {self.table.name} cannot take rows: {error}") from None
         finally:
             connection.unregister("incoming_rows")
+
+    def _refuse_present(self, connection: duckdb.DuckDBPyConnection) -> None:
+        if not self.table.key:
+            return
+        keys = ", ".join(self.table.key)
+        row = connection.execute(
+            f"SELECT {keys} FROM incoming_rows SEMI JOIN {self.table.name} USING ({keys}) "
+            f"ORDER BY {keys} LIMIT 1"
+        ).fetchone()
+        if row is not None:
+            named = ", ".join(f"{n} {v!r}" for n, v in zip(self.table.key, row, strict=True))
+            raise StoreError(f"table {self.table.name} already holds the row with {named}")
 
     def _check(self, name: str, column: list[Any], places: Sequence[str]) -> None:
         rules = self.table.column(name)

@@ -85,7 +85,7 @@ def build_database(
     unfinished = _beside(target)
     try:
         rows = _fill(unfinished, root, chosen, declarations, digest)
-        os.replace(unfinished, target)
+        unfinished.replace(target)
     except OSError as error:
         raise StoreError(f"{target.name}: cannot be replaced: {error.strerror}") from None
     finally:

@@ -47,8 +47,9 @@ class Mapping(Declared):
 
     Exactly one of ``column``, ``join`` and ``constant`` names the origin. ``map`` and
     ``patterns`` then translate the text; a text that neither knows is an error, unless
-    ``otherwise`` gives a value for it; a translation to the empty text means NULL. ``nulls`` lists further spellings of "not recorded";
-    in numbers, booleans and JSON the blank always is one.
+    ``otherwise`` gives a value for it; a translation to the empty text means NULL. ``nulls``
+    lists further spellings of "not recorded"; in numbers, booleans and JSON the blank always is
+    one.
 
     Attributes
     ----------
@@ -76,7 +77,7 @@ class Mapping(Declared):
     join: tuple[str, ...] = ()
     separator: str = ":"
     constant: str | None = None
-    map: dict[str, str] = {}
+    map: dict[str, str] = Field(default_factory=dict)
     patterns: tuple[Pattern, ...] = ()
     otherwise: str | None = None
     nulls: tuple[str, ...] = ()
@@ -131,10 +132,10 @@ class Into(Declared):
     """
 
     table: str
-    only: dict[str, tuple[str, ...]] = {}
+    only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     amend: bool = False
-    columns: dict[str, MappingField] = {}
-    values: dict[str, MappingField] = {}
+    columns: dict[str, MappingField] = Field(default_factory=dict)
+    values: dict[str, MappingField] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_against_schema(self) -> Self:
@@ -173,9 +174,9 @@ class FileColumns(Declared):
     """
 
     study: MappingField | None = None
-    key: dict[str, MappingField] = {}
+    key: dict[str, MappingField] = Field(default_factory=dict)
     skip: tuple[Skip, ...] = ()
-    ignored: dict[str, Annotated[str, Field(min_length=1)]] = {}
+    ignored: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
     into: Annotated[tuple[Into, ...], Field(min_length=1)]
 
     @model_validator(mode="after")

@@ -125,9 +125,9 @@ class Declaration(Declared):
     design: Design
     measures: Measures
     missing: Missing = Missing()
-    scope: dict[str, str | tuple[str, ...]] = {}
+    scope: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
     comparisons: tuple[Comparison, ...] = ()
-    rules: dict[str, Rule] = {}
+    rules: dict[str, Rule] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:

@@ -61,13 +61,18 @@ class Table:
         What one row is.
     columns : tuple of Column
     key : tuple of str
-        The primary key; empty where a fact may occur twice.
+        What identifies a row; empty where a fact may occur twice.
+    indexed : bool
+        Whether the database keeps the key as PRIMARY KEY. The long tables go without: an index
+        over their texts is three times their size, and `steelyard.store.batch` refuses a second
+        row with one key anyway.
     """
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
+    indexed: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,7 +88,7 @@ class Table:
     def ddl(self) -> str:
         """The CREATE TABLE statement."""
         lines = [column.ddl for column in self.columns]
-        if self.key:
+        if self.key and self.indexed:
             lines.append(f"PRIMARY KEY ({', '.join(self.key)})")
         return f"CREATE TABLE {self.name} (\n  " + ",\n  ".join(lines) + "\n)"
 
@@ -218,6 +223,7 @@ MEASURES = Table(
         Column("value", "DOUBLE", "booleans are 0/1; NULL = not measured; NaN = recorded as NaN"),
     ),
     key=("study", "trial_id", "measure"),
+    indexed=False,
 )
 
 COVARIATES = Table(
@@ -230,6 +236,7 @@ COVARIATES = Table(
         Column("value", "TEXT", "as the source writes it; NULL = not recorded"),
     ),
     key=("study", "trial_id", "name"),
+    indexed=False,
 )
 
 VIOLATIONS = Table(

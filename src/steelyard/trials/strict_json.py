@@ -78,9 +78,7 @@ def loads(
         cannot hold, nesting beyond ``max_depth``, and lone surrogates. The message holds
         path, line and column.
     """
-    return parse(
-        text, path=path, max_depth=max_depth, replace_surrogates=replace_surrogates
-    ).value
+    return parse(text, path=path, max_depth=max_depth, replace_surrogates=replace_surrogates).value
 
 
 def parse(
