@@ -1,0 +1,115 @@
+"""What stands below a readable table: the estimand, the missing policy, and who was counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POLICIES = {
+    "exclude": "a trial without a score is left out",
+    "fail": "a trial without a score counts as a failure",
+    "bounds": "a trial without a score counts as a failure (worst case) and as a success (best)",
+    "recorded": "every recorded value counts, also that of a trial that crashed",
+}
+_WHOM = {
+    "assigned": "all trials assigned to the condition",
+    "applied": "only trials in which the perturbation is known to have happened",
+}
+
+
+def rates(frame: pd.DataFrame) -> str:
+    """Describe a table of rates."""
+    return (
+        f"{_estimand(frame)}\n{_denominators(frame)}\n"
+        "Over trials: Wilson, each trial taken as independent. Over tasks: the task taken as what "
+        "was sampled (effective sample size, t quantile)."
+    )
+
+
+def certificates(frame: pd.DataFrame) -> str:
+    """Describe a table of certificates."""
+    return (
+        f"{_estimand(frame)}\n{_denominators(frame)}\n"
+        "Bound: smallest lower Wilson limit over the perturbations. As Plumbline prints: the limit "
+        "of the lowest rate, which is not always the smallest limit."
+    )
+
+
+def manipulation(frame: pd.DataFrame) -> str:
+    """Describe a manipulation check."""
+    assigned, recorded = int(frame["assigned"].sum()), int(frame["recorded"].sum())
+    applied = int(frame["applied"].sum())
+    return (
+        f"Share of trials in which the perturbation happened: applied / recorded.\n"
+        f"{assigned:,} assigned, {recorded:,} recorded, {applied:,} applied."
+    )
+
+
+def reliability(frame: pd.DataFrame) -> str:
+    """Describe a reliability curve."""
+    once = frame[frame["k"] == frame["k"].iloc[0]]
+    return (
+        f"{_estimand(frame)}\n{_denominators(once)}\n"
+        "pass^k: all of k attempts at a task succeed. pass@k: at least one does. Each averaged "
+        "over the tasks with k counted trials; intervals over tasks."
+    )
+
+
+def comparison(frame: pd.DataFrame) -> str:
+    """Describe a comparison of two arms."""
+    lines = [
+        _estimand(frame),
+        f"{_pairs(frame)}; points: candidate minus reference.",
+        _sides(frame),
+        "p within tasks: exact, labels exchanged inside each task.",
+        f"Adjusted: {frame['adjustment'].iloc[0]} over {_families(frame)} p-values.",
+        "Smallest margin: the least at which the arms could be called equivalent.",
+    ]
+    stated = frame["margin"].dropna().unique()
+    if len(stated) == 1:
+        lines.append(f"Verdict for a margin of {100 * stated[0]:g} points.")
+    elif len(stated) == 0:
+        lines.append("No margin was stated, so no verdict can be 'equivalent' (--margin).")
+    return "\n".join(lines)
+
+
+def _estimand(frame: pd.DataFrame) -> str:
+    measures = ", ".join(dict.fromkeys(frame["measure"]))
+    first = frame.iloc[0]
+    return (
+        f"{measures}: {_WHOM[first['population']]}; {POLICIES[first['missing_policy']]} "
+        f"(--missing {first['missing_policy']})."
+    )
+
+
+def _denominators(frame: pd.DataFrame) -> str:
+    if "case" in frame:
+        frame = frame[frame["case"] == frame["case"].iloc[0]]
+    names = ["intended", "scored", "excluded"]
+    if "imputed" in frame and frame["imputed"].any():
+        names.insert(2, "imputed")
+    return "Trials: " + ", ".join(f"{int(frame[name].sum()):,} {name}" for name in names) + "."
+
+
+def _sides(frame: pd.DataFrame) -> str:
+    frame = frame[frame["case"] == frame["case"].iloc[0]]
+    sides = []
+    for side in ("reference", "candidate"):
+        counts = (
+            f"{int(frame[f'{side}_{name}'].sum()):,} {name}"
+            for name in ("intended", "scored", "excluded")
+        )
+        sides.append(f"{side} {', '.join(counts)}")
+    return f"Trials: {'; '.join(sides)}."
+
+
+def _pairs(frame: pd.DataFrame) -> str:
+    pairs = dict.fromkeys(zip(frame["reference"], frame["candidate"], strict=True))
+    return "; ".join(f"reference {a}, candidate {b}" for a, b in pairs)
+
+
+def _families(frame: pd.DataFrame) -> str:
+    sizes = dict.fromkeys(int(size) for size in frame["family_size"])
+    return ", ".join(map(str, sizes))

@@ -1,0 +1,83 @@
+"""The program ``steelyard``.
+
+A verb imports what it needs when it runs: ``steelyard --help`` loads neither pandas, scipy,
+matplotlib nor DuckDB.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from steelyard import SteelyardError, __version__
+from steelyard.cli.comparison import compare
+from steelyard.cli.evidence import certify, manipulation, rates, reliability
+from steelyard.cli.project import data, report, reproduce
+from steelyard.cli.questions import audit, sql, studies
+
+app = typer.Typer(
+    name="steelyard",
+    help="What does this evidence about an agent actually support?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+for verb in (
+    studies,
+    rates,
+    compare,
+    certify,
+    manipulation,
+    reliability,
+    audit,
+    sql,
+    report,
+    reproduce,
+):
+    app.command()(verb)
+app.add_typer(data, name="data")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"steelyard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _before_the_verb(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before the verb."""
+
+
+def run() -> None:
+    """Run the program and exit.
+
+    Exit codes: 0 done; 1 a published number was not reproduced; 2 bad input, said in one line on
+    standard error; 130 interrupted.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A name may hold any character; the terminal's encoding may lack it.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    try:
+        app()
+    except SteelyardError as error:
+        _refuse(str(error))
+    except OSError as error:
+        # The machine said no: a full disk, a folder that must not be written to.
+        _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _refuse(message: str) -> None:
+    print("steelyard:", " ".join(message.split()), file=sys.stderr)
+    sys.exit(2)
