@@ -153,7 +153,7 @@ class Sheet:
 
 
 def _clean(svg: str, title: str, description: str) -> str:
-    """Return ``svg`` with a title for readers, coordinates rounded and metadata removed.
+    """Return ``svg`` with a title for readers, numbers rounded, metadata and unused ids removed.
 
     Two decimals of a point are far below what anyone sees, and they hide the last binary digit,
     in which processors may differ.
@@ -165,6 +165,8 @@ def _clean(svg: str, title: str, description: str) -> str:
         lambda match: match[1] + _round_numbers(match[2]) + match[3],
         svg,
     )
+    used = set(re.findall(r'href="#([^"]+)"', svg)) | set(re.findall(r"url\(#([^)]+)\)", svg))
+    svg = re.sub(r'\s+id="([^"]+)"', lambda match: match[0] if match[1] in used else "", svg)
     words = (
         f"<title>{html.escape(title, quote=False)}</title>\n"
         f"<desc>{html.escape(description, quote=False)}</desc>\n"
