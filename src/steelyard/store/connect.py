@@ -10,7 +10,7 @@ import duckdb
 from steelyard.errors import StoreError
 from steelyard.store.schema import SCHEMA_VERSION, statements
 
-_CONFIG: dict[str, str | int] = {
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # DuckDB adds floats in the order in which threads deliver them; one thread gives one sum.
     "threads": 1,
     # Everything we use is built in; nothing is fetched from the network.

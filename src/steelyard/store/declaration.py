@@ -8,7 +8,6 @@ margin.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -18,6 +17,7 @@ from pydantic import Field, model_validator
 from steelyard.errors import InputError, StudyError, UnknownNameError
 from steelyard.store.toml_files import Declared, read_toml
 from steelyard.trials.ids import check_part
+from steelyard.trials.strict_json import canonical_dumps
 
 Text = Annotated[str, Field(min_length=1)]
 Severity = Literal["critical", "high", "medium", "low"]
@@ -105,7 +105,8 @@ class Rule(Declared):
 class Comparison(Declared):
     """``[[comparisons]]``: candidate against reference, with the margin that would be 'the same'.
 
-    An arm of another study is written ``study_id:arm``. The difference is candidate − reference.
+    An arm of another study is written ``study_id:arm``. The difference is candidate minus
+    reference.
     """
 
     name: Text
@@ -156,8 +157,8 @@ class Declaration(Declared):
         return self.study.id
 
     def to_json(self) -> str:
-        """The declaration as canonical JSON, for ``studies.design``."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """Return the declaration as canonical JSON, for ``studies.design``."""
+        return canonical_dumps(self.model_dump(mode="json"))
 
     @classmethod
     def from_json(cls, text: str) -> Declaration:

@@ -163,7 +163,7 @@ class _Loader:
         places = [file.table.place(row) for row in rows]
         batch = self.batches[into.table]
         if not into.values:
-            kept = range(len(rows))
+            kept = list(range(len(rows)))
             if into.table == "measures":
                 kept = [i for i, v in enumerate(values["value"]) if v is not NOT_APPLICABLE]
             batch.extend(

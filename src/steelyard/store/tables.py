@@ -47,7 +47,7 @@ class StudyTables:
 
     connection: duckdb.DuckDBPyConnection
     study: str
-    _frames: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _frames: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         known = study_names(self.connection)

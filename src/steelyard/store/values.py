@@ -100,7 +100,7 @@ def convert(
         return list(cells)
     read = _READERS[sql_type]
     known: dict[str, Any] = {}
-    values = []
+    values: list[Any] = []
     for row, text in zip(rows, cells, strict=True):
         if text is None:
             values.append(None)

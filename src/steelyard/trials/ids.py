@@ -62,11 +62,7 @@ class TrialKey:
     def __post_init__(self) -> None:
         for part in PARTS[:-1]:
             check_part(part, getattr(self, part))
-        if isinstance(self.repeat, bool) or not isinstance(self.repeat, Integral):
-            raise InputError(f"repeat must be an integer of 0 or more, not {self.repeat!r}")
-        if self.repeat < 0:
-            raise InputError(f"repeat must be 0 or more, not {self.repeat}")
-        object.__setattr__(self, "repeat", int(self.repeat))
+        object.__setattr__(self, "repeat", _as_repeat(self.repeat))
 
     @property
     def trial_id(self) -> str:
@@ -76,6 +72,14 @@ class TrialKey:
 
     def __str__(self) -> str:
         return self.trial_id
+
+
+def _as_repeat(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"repeat must be a whole number of 0 or more, not {value!r}")
+    if int(value) < 0:
+        raise InputError(f"repeat must be 0 or more, not {value}")
+    return int(value)
 
 
 def check_part(name: str, value: object) -> str:
@@ -144,8 +148,10 @@ def parse_trial_id(text: str) -> TrialKey:
         raise InputError(f"trial id {text!r}: '%' may only begin '%2F' (a slash) or '%25' (itself)")
     if not _PLAIN_REPEAT.fullmatch(parts[-1]):
         raise InputError(f"trial id {text!r}: repeat {parts[-1]!r} is not a plain whole number")
-    named = [part.replace("%2F", "/").replace("%25", "%") for part in parts[:-1]]
-    return TrialKey(*named, repeat=int(parts[-1]))
+    arm, task, perturbation, variant = (
+        part.replace("%2F", "/").replace("%25", "%") for part in parts[:-1]
+    )
+    return TrialKey(arm, task, perturbation, variant, int(parts[-1]))
 
 
 def as_id(value: object) -> str:
@@ -167,7 +173,7 @@ def as_id(value: object) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         return str(int(value))
     raise InputError(f"an id is text or an integer, not {type(value).__name__} {value!r}")
 

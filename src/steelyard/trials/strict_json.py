@@ -19,6 +19,8 @@ from steelyard.errors import DataError, InputError
 MAX_DEPTH = 100
 """Deepest nesting that is read by default; agents' arguments are rarely deeper than 10."""
 
+_WRITABLE_DEPTH = 500  # below the interpreter's own limit; also ends at a value inside itself
+
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.DOTALL)
@@ -136,11 +138,14 @@ def canonical_dumps(value: Any) -> str:
     Raises
     ------
     InputError
-        If a name is not text, a number is not finite, a string holds a lone surrogate, or a
-        type has no JSON form. The message says where in the value.
+        If a name is not text, a number is not finite, a string holds a lone surrogate, a type
+        has no JSON form, or the nesting is deeper than 500. The message says where in the value.
     """
-    _check_writable(value, "$")
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    _check_writable(value)
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except ValueError as error:  # an integer with more digits than Python writes
+        raise InputError(f"the value has no JSON form: {error}") from None
 
 
 def _decode(text: str | bytes, path: str) -> str:
@@ -254,25 +259,35 @@ def _replaced(value: Any, path: str) -> Any:
     return value
 
 
-def _check_writable(value: Any, where: str) -> None:
-    if value is None or isinstance(value, (bool, int)):
-        return
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise InputError(f"{where} is {value}, which JSON has no number for")
-    elif isinstance(value, str):
+def _check_writable(value: Any) -> None:
+    """Raise for the first part that has no JSON form; iterative, whatever the depth."""
+    pending: list[tuple[Any, str, int]] = [(value, "$", 0)]
+    while pending:
+        part, where, depth = pending.pop()
+        if depth > _WRITABLE_DEPTH:
+            raise InputError(f"the value is nested deeper than {_WRITABLE_DEPTH} levels")
+        if isinstance(part, (list, tuple)):
+            pending += [(member, f"{where}[{i}]", depth + 1) for i, member in enumerate(part)]
+        elif isinstance(part, dict):
+            for name, member in part.items():
+                if not isinstance(name, str):
+                    raise InputError(f"{where} has the member name {name!r}; names are text")
+                pending += [
+                    (name, f"a name in {where}", depth),
+                    (member, f"{where}.{name}", depth + 1),
+                ]
+        else:
+            _check_scalar(part, where)
+
+
+def _check_scalar(value: Any, where: str) -> None:
+    if isinstance(value, str):
         if _LONE_SURROGATE.search(value):
             raise InputError(f"{where} holds a lone surrogate, which is not Unicode text")
-    elif isinstance(value, (list, tuple)):
-        for index, member in enumerate(value):
-            _check_writable(member, f"{where}[{index}]")
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            if not isinstance(name, str):
-                raise InputError(f"{where} has the member name {name!r}; names are text")
-            _check_writable(name, f"the name of {where}.{name}")
-            _check_writable(member, f"{where}.{name}")
-    else:
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise InputError(f"{where} is {value}, which JSON has no number for")
+    elif value is not None and not isinstance(value, (bool, int)):
         raise InputError(f"{where} is a {type(value).__name__}, which JSON has no form for")
 
 
