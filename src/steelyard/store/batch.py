@@ -116,11 +116,11 @@ class Batch:
         if not self.table.key:
             return
         keys = ", ".join(self.table.key)
-        row = connection.execute(
+        present = connection.execute(
             f"SELECT {keys} FROM incoming_rows SEMI JOIN {self.table.name} USING ({keys}) "
             f"ORDER BY {keys} LIMIT 1"
-        ).fetchone()
-        if row is not None:
+        ).fetchall()
+        for row in present:
             named = ", ".join(f"{n} {v!r}" for n, v in zip(self.table.key, row, strict=True))
             raise StoreError(f"table {self.table.name} already holds the row with {named}")
 

@@ -94,8 +94,8 @@ def create(
 
 def digest_of(connection: duckdb.DuckDBPyConnection) -> str | None:
     """Return what the database was built from, as recorded when it was created."""
-    row = connection.execute("SELECT data_digest FROM meta").fetchone()
-    return None if row is None else row[0]
+    rows = connection.execute("SELECT data_digest FROM meta").fetchall()
+    return rows[0][0] if rows else None
 
 
 def _check_schema(connection: duckdb.DuckDBPyConnection, name: str) -> None:

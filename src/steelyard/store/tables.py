@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from steelyard.errors import StoreError, UnknownNameError
+from steelyard.errors import UnknownNameError
 from steelyard.store.declaration import Declaration
 from steelyard.store.schema import TABLES
 
@@ -65,10 +65,7 @@ class StudyTables:
         query = "SELECT * FROM studies WHERE study = ?"
         cursor = self.connection.execute(query, [self.study])
         names = [column[0] for column in cursor.description]
-        row = cursor.fetchone()
-        if row is None:
-            raise StoreError(f"study {self.study} has vanished from the database")
-        return dict(zip(names, row, strict=True))
+        return dict(zip(names, cursor.fetchall()[0], strict=True))
 
     def frame(self, table: str) -> pd.DataFrame:
         """Return the study's rows of one table.
