@@ -21,6 +21,11 @@ _ARROW = {
 }
 
 
+def arrow_schema(table: Table) -> pa.Schema:
+    """Return a table's columns as Arrow types."""
+    return pa.schema([(column.name, _ARROW[column.type]) for column in table.columns])
+
+
 class Batch:
     """Rows for one table.
 
@@ -91,13 +96,13 @@ class Batch:
         """
         if not self.places:
             return
+        # from_pandas=False: NaN stays NaN, only None becomes NULL.
         arrow = pa.table(
-            {
-                column.name: pa.array(
-                    self.columns[column.name], type=_ARROW[column.type], from_pandas=False
-                )
-                for column in self.table.columns
-            }
+            [
+                pa.array(self.columns[field.name], type=field.type, from_pandas=False)
+                for field in arrow_schema(self.table)
+            ],
+            schema=arrow_schema(self.table),
         )
         connection.register("incoming_rows", arrow)
         try:
