@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from steelyard.errors import InputError, StudyError, UnknownNameError
 from steelyard.store.toml_files import Declared, read_toml
+from steelyard.trials.argument_schema import ArgumentSchema, FieldPolicy
 from steelyard.trials.ids import check_part
 from steelyard.trials.strict_json import canonical_dumps
 
@@ -118,6 +119,28 @@ class Comparison(Declared):
     note: str = ""
 
 
+class ArgumentField(Declared):
+    """``[arguments.<tool>]``, one entry: how an argument is compared, how much it matters."""
+
+    policy: Literal["exact", "numeric", "text", "set", "multiset", "ignore"] = "exact"
+    absolute_tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    relative_tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    severity: Severity = "high"
+
+
+class Control(Declared):
+    """``[[controls]]``: a control as an auditor tests it, the rules that show it at work.
+
+    The tolerable rate is the largest rate of deviations at which the control can still be relied
+    on; 0 means that no deviation is tolerable.
+    """
+
+    id: Text
+    title: Text
+    rules: Annotated[tuple[Text, ...], Field(min_length=1)]
+    tolerable_rate: Annotated[float, Field(ge=0, lt=1, strict=True)]
+
+
 class Declaration(Declared):
     """A whole ``study.toml``."""
 
@@ -129,6 +152,8 @@ class Declaration(Declared):
     scope: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
     comparisons: tuple[Comparison, ...] = ()
     rules: dict[str, Rule] = Field(default_factory=dict)
+    arguments: dict[Text, dict[Text, ArgumentField]] = Field(default_factory=dict)
+    controls: tuple[Control, ...] = ()
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:
@@ -151,6 +176,29 @@ class Declaration(Declared):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _check_controls(self) -> Self:
+        ids = [control.id for control in self.controls]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two controls have one id")
+        for control in self.controls:
+            unknown = sorted(set(control.rules) - set(self.rules))
+            if unknown:
+                raise ValueError(
+                    f"control {control.id!r} names {unknown}, which [rules] does not declare"
+                )
+        return self
+
+    @property
+    def argument_schemas(self) -> dict[str, ArgumentSchema]:
+        """How the arguments of each tool are compared, as the trials room takes it."""
+        return {
+            tool: ArgumentSchema(
+                {name: FieldPolicy(**field.model_dump()) for name, field in fields.items()}
+            )
+            for tool, fields in self.arguments.items()
+        }
+
     @property
     def id(self) -> str:
         """The study's id, which is also its folder's name."""
@@ -159,6 +207,20 @@ class Declaration(Declared):
     def to_json(self) -> str:
         """Return the declaration as canonical JSON, for ``studies.design``."""
         return canonical_dumps(self.model_dump(mode="json"))
+
+    def row(self) -> dict[str, str | None]:
+        """Return the study's row of the table ``studies``; the design is JSON text."""
+        info = self.study
+        return {
+            "study": info.id,
+            "title": info.title,
+            "origin": info.origin,
+            "source": info.source,
+            "licence": info.licence,
+            "model": info.model,
+            "created_at": info.created_at,
+            "design": self.to_json(),
+        }
 
     @classmethod
     def from_json(cls, text: str) -> Declaration:
