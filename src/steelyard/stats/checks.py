@@ -119,11 +119,11 @@ def check_probability(name: str, value: object) -> float:
 
 
 def check_margin(value: object) -> float:
-    """Return an equivalence margin: a difference of rates above 0 and at most 1."""
+    """Return an equivalence margin: a difference of rates strictly between 0 and 1."""
     margin = check_number("margin", value)
-    if not 0 < margin <= 1:
+    if not 0 < margin < 1:
         raise InputError(
-            f"margin is {margin}; it must be a difference of rates above 0 and at most 1 "
+            f"margin is {margin}; it must be a difference of rates strictly between 0 and 1 "
             "(0.05 is five points)"
         )
     return margin

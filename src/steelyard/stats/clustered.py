@@ -12,7 +12,7 @@ from steelyard.errors import InputError
 from steelyard.stats.checks import check_open_unit, check_outcomes
 from steelyard.stats.clusters import ClusterSummary, clustered_mean, summarise
 from steelyard.stats.intervals import wilson_limits
-from steelyard.stats.partition import Partition, partition
+from steelyard.stats.partitions import Partition, partition
 from steelyard.stats.quantiles import student_t_quantile
 from steelyard.stats.results import Result
 

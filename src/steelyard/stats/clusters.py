@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.stats.partition import Partition, partition
+from steelyard.stats.partitions import Partition, partition
 from steelyard.stats.results import Result
 
 

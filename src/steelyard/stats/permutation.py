@@ -125,14 +125,19 @@ def _two_tails(margins: tuple[int, int, int], at_most: int, at_least: int) -> fl
         return 1.0
     if margins[2] <= LARGEST_INTEGER_TABLE:
         first = support(*margins)[0]
-        weights = integer_weights(*margins)
-        extreme = sum(weights[: at_most - first + 1]) + sum(weights[at_least - first :])
-        return max(extreme / sum(weights), SMALLEST_P)
-    return tail_sum(*probabilities(*margins), at_most, at_least)
+        return integer_tails(first, integer_weights(*margins), at_most, at_least)
+    return tails(*probabilities(*margins), at_most, at_least)
 
 
-def tail_sum(first: int, chances: FloatArray, at_most: int, at_least: int) -> float:
-    """Return the sum of both tails of a distribution that starts at ``first``, as a p-value."""
-    lower = chances[: max(at_most - first + 1, 0)]
-    upper = chances[max(at_least - first, 0) :]
-    return min(max(math.fsum(lower) + math.fsum(upper), SMALLEST_P), 1.0)
+def integer_tails(first: int, weights: list[int], at_most: int, at_least: int) -> float:
+    """Return the share of the weights, of first, first + 1, ..., in both tails: rounded once."""
+    lower = sum(weights[: max(at_most - first + 1, 0)])
+    upper = sum(weights[max(at_least - first, 0) :])
+    return max((lower + upper) / sum(weights), SMALLEST_P)
+
+
+def tails(first: int, chances: FloatArray, at_most: int, at_least: int) -> float:
+    """Return the same from probabilities in doubles, never above 1."""
+    lower = math.fsum(chances[: max(at_most - first + 1, 0)])
+    upper = math.fsum(chances[max(at_least - first, 0) :])
+    return min(max(lower + upper, SMALLEST_P), 1.0)

@@ -12,8 +12,8 @@ import numpy as np
 
 from steelyard.errors import InputError
 from steelyard.stats.checks import check_successes
-from steelyard.stats.hypergeometric import SMALLEST_P, integer_weights, probabilities, support
-from steelyard.stats.permutation import LARGEST_INTEGER_TABLE, tail_sum
+from steelyard.stats.hypergeometric import integer_weights, probabilities, support
+from steelyard.stats.permutation import LARGEST_INTEGER_TABLE, integer_tails, tails
 from steelyard.stats.results import Result
 
 Group: TypeAlias = tuple[int, int]
@@ -187,13 +187,12 @@ def _stratified_p(strata: Sequence[Stratum], mean: Fraction, distance: Fraction)
         weights = [1]
         for m in margins:
             weights = _convolve_integers(weights, integer_weights(*m))
-        extreme = sum(weights[: at_most - first + 1]) + sum(weights[at_least - first :])
-        return max(extreme / sum(weights), SMALLEST_P)
+        return integer_tails(first, weights, at_most, at_least)
     first, chances = 0, np.ones(1)
     for m in margins:
         offset, added = probabilities(*m)
         first, chances = first + offset, np.convolve(chances, added)
-    return tail_sum(first, chances, at_most, at_least)
+    return tails(first, chances, at_most, at_least)
 
 
 def _work(margins: Sequence[tuple[int, int, int]]) -> int:
