@@ -6,16 +6,21 @@ was imported before. ``import steelyard`` itself does not import this package.
 """
 
 from steelyard.analysis.certificate import Certificate, certify
+from steelyard.analysis.comparison import compare
 from steelyard.analysis.manipulation import manipulation
 from steelyard.analysis.rates import rates
 from steelyard.analysis.reliability import reliability
+from steelyard.analysis.repeats import repeat_agreement, seeds
 from steelyard.analysis.selection import select
 
 __all__ = [
     "Certificate",
     "certify",
+    "compare",
     "manipulation",
     "rates",
     "reliability",
+    "repeat_agreement",
+    "seeds",
     "select",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from steelyard.errors import InputError, UnknownNameError
@@ -124,21 +125,20 @@ def sort_by_design(
     """
     keys = []
     for column in columns:
-        declared = _declared_order(tables, column)
+        codes, names = pd.factorize(frame[column], sort=True)
+        declared = {name: place for place, name in enumerate(_declared_order(tables, column))}
         if declared:
-            rank = {name: position for position, name in enumerate(declared)}
-            place = frame[column].map(rank).fillna(len(rank)).to_numpy(dtype=float)
-            keys.append(place)
-        keys.append(frame[column].to_numpy())
+            codes = _places(list(names), declared)[codes]
+        keys.append(codes)
     if not keys:
         return frame.reset_index(drop=True)
-    order = np.lexsort(tuple(reversed([_as_codes(key) for key in keys])))
-    return frame.iloc[order].reset_index(drop=True)
+    return frame.iloc[np.lexsort(tuple(reversed(keys)))].reset_index(drop=True)
 
 
-def _as_codes(key: np.ndarray) -> np.ndarray:
-    # lexsort wants numbers; np.unique sorts text by code point, the same on every machine
-    return np.unique(key, return_inverse=True)[1] if key.dtype == object else key
+def _places(names: list[str], declared: dict[str, int]) -> npt.NDArray[np.int64]:
+    """Return the place of each of the sorted names: as declared, then those that are not."""
+    known = [declared.get(name, len(declared) + place) for place, name in enumerate(names)]
+    return np.array(known, dtype=np.int64)
 
 
 def _declared_order(tables: StudyTables, column: str) -> list[str]:

@@ -14,7 +14,7 @@ from steelyard.analysis.names import (
     resolve_policy,
     sort_by_design,
 )
-from steelyard.analysis.selection import COUNTS, cases, count_trials, groups, select
+from steelyard.analysis.selection import COUNTS, cases, count_trials, counted_groups, select
 from steelyard.stats import clustered_wilson_interval, wilson_interval
 
 if TYPE_CHECKING:
@@ -126,14 +126,12 @@ _COLUMNS = (
 def _case_table(trials: pd.DataFrame, by: Sequence[str], confidence: float) -> pd.DataFrame:
     table = count_trials(trials, by)
     clustered = []
-    for _, group in groups(trials, by):
-        counted = group[group["value"].notna()]
-        values = counted["value"].to_numpy()
-        interval = clustered_wilson_interval(values, counted["task"].to_numpy(), confidence)
+    for counted in counted_groups(trials, by):
+        interval = clustered_wilson_interval(counted.outcomes, counted.tasks, confidence)
         clustered.append(
             {
-                "successes": int(values.sum()),
-                "total": len(values),
+                "successes": int(counted.outcomes.sum()),
+                "total": len(counted.outcomes),
                 "n_clusters": interval.n_clusters,
                 "icc": interval.icc,
                 "design_effect": interval.design_effect,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from steelyard.analysis.names import (
@@ -15,19 +17,28 @@ from steelyard.analysis.names import (
     resolve_policy,
     sort_by_design,
 )
-from steelyard.analysis.selection import COUNTS, cases, count_trials, groups, select
+from steelyard.analysis.selection import (
+    COUNTS,
+    Counted,
+    cases,
+    count_trials,
+    counted_groups,
+    select,
+)
 from steelyard.errors import InputError
 from steelyard.stats import (
+    MeanInterval,
     clustered_mean_interval,
     clustered_wilson_interval,
-    pass_at_k,
     pass_at_k_per_task,
-    pass_hat_k,
     pass_hat_k_per_task,
 )
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
+
+DEFAULT_K_MAX: Final = 10
+"""Where a curve ends unless more is asked for: further out it rests on a few long-run tasks."""
 
 
 def reliability(
@@ -56,7 +67,8 @@ def reliability(
     measure : str, optional
         A 0/1 measure; the study's primary measure when absent.
     k_max : int, optional
-        Largest k; the largest number of counted trials of any task of the group when absent.
+        Largest k; when absent, the largest number of counted trials of any task of the group,
+        but at most 10.
     by : str or sequence of str
         Columns among ``arm``, ``perturbation``, ``variant`` that make the groups.
     missing : {"exclude", "fail", "bounds", "recorded"}, optional
@@ -104,7 +116,7 @@ def reliability(
     parts = []
     for case, chosen in cases(trials, policy):
         counts = count_trials(chosen, columns)
-        for position, (_, group) in enumerate(groups(chosen, columns)):
+        for position, group in enumerate(counted_groups(chosen, columns)):
             rows = pd.DataFrame(_curve(group, k_max, confidence))
             head = counts.iloc[[position] * len(rows)].reset_index(drop=True)
             parts.append(head.join(rows).assign(case=case))
@@ -133,45 +145,48 @@ _COLUMNS = (
 )
 
 
-def _curve(group: pd.DataFrame, k_max: int | None, confidence: float) -> list[dict[str, Any]]:
+def _curve(group: Counted, k_max: int | None, confidence: float) -> list[dict[str, Any]]:
     """Return one row per k for one group."""
-    by_task = group.groupby("task")["value"].agg(["sum", "count"])
-    successes, totals = (by_task[c].to_numpy().astype(np.int64) for c in ("sum", "count"))
-    tasks = by_task.index.to_numpy(dtype=object)
+    tasks, positions = np.unique(group.tasks.astype(object), return_inverse=True)
+    totals = np.bincount(positions, minlength=len(tasks))
+    successes = np.bincount(positions[group.outcomes == 1.0], minlength=len(tasks))
+    longest = int(totals.max(initial=1))
     rows = []
-    for k in range(1, (k_max or max(int(totals.max()), 1)) + 1):
-        every, any_ = pass_hat_k(successes, totals, k), pass_at_k(successes, totals, k)
-        every_limits = _limits(pass_hat_k_per_task(successes, totals, k), tasks, confidence)
-        any_limits = _limits(pass_at_k_per_task(successes, totals, k), tasks, confidence)
+    for k in range(1, (k_max or min(longest, DEFAULT_K_MAX)) + 1):
+        every = _mean(pass_hat_k_per_task(successes, totals, k), tasks, confidence)
+        any_ = _mean(pass_at_k_per_task(successes, totals, k), tasks, confidence)
+        used = int((totals >= k).sum())
         rows.append(
             {
                 "k": k,
-                "tasks_used": every.tasks_used,
-                "tasks_total": every.tasks_total,
+                "tasks_used": used,
+                "tasks_total": group.n_tasks,
                 "pass_hat_k": every.estimate,
-                "low": every_limits[0],
-                "high": every_limits[1],
+                "low": every.low,
+                "high": every.high,
                 "pass_at_k": any_.estimate,
-                "pass_at_low": any_limits[0],
-                "pass_at_high": any_limits[1],
+                "pass_at_low": any_.low,
+                "pass_at_high": any_.high,
                 "level": confidence,
-                "reason": _reason(every.tasks_used, every.tasks_total, k, every_limits[2]),
+                "reason": _reason(used, group.n_tasks, k, every.reason),
             }
         )
     return rows
 
 
-def _limits(shares: np.ndarray, tasks: np.ndarray, confidence: float) -> tuple[float, float, str]:
-    """Return the limits of a mean over tasks, and why there are none."""
+def _mean(
+    shares: npt.NDArray[np.float64], tasks: npt.NDArray[Any], confidence: float
+) -> MeanInterval:
+    """Return the mean over the tasks that have one, its limits within [0, 1]."""
     used = ~np.isnan(shares)
     values, ids = shares[used], tasks[used]
-    if len(values) > 1 and values.min() == values.max() and values[0] in (0.0, 1.0):
-        whole = clustered_wilson_interval(values, ids, confidence)
-        return whole.low, whole.high, ""
     mean = clustered_mean_interval(values, ids, confidence)
-    if mean.reason:
-        return 0.0, 1.0, mean.reason
-    return max(mean.low, 0.0), min(mean.high, 1.0), ""
+    if not mean.reason:
+        return replace(mean, low=max(mean.low, 0.0), high=min(mean.high, 1.0))
+    if len(values) > 1 and values[0] in (0.0, 1.0):
+        whole = clustered_wilson_interval(values, ids, confidence)
+        return replace(mean, low=whole.low, high=whole.high, reason="")
+    return replace(mean, low=0.0, high=1.0)
 
 
 def _reason(used: int, total: int, k: int, no_interval: str) -> str:

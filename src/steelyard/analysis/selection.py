@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Unpack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from steelyard.analysis.names import (
@@ -119,7 +121,7 @@ def select(
     trials = trials[_is_concerned(tables, measure, trials)]
     if trials.empty and empty == "refuse":
         raise InputError(_nothing_selected(tables.study, measure, chosen))
-    trials = sort_by_design(tables, trials, (*DIMENSIONS, "trial_id"))
+    trials = sort_by_design(tables, trials, DIMENSIONS)
     trials["standing"] = _standing(tables, trials, policy, population)
     outcome = _outcome(trials, measure, threshold, binary)
     trials["value"], trials["best"] = _count(outcome, trials["standing"], policy)
@@ -182,15 +184,49 @@ def cases(trials: pd.DataFrame, missing: str) -> Iterator[tuple[str, pd.DataFram
     yield "best", trials.assign(value=trials["best"])
 
 
-def groups(
-    trials: pd.DataFrame, by: Sequence[str]
-) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
-    """Yield each group's key and trials, in order of appearance; one group when ``by`` is empty."""
-    if not by:
-        yield (), trials
+@dataclass(frozen=True)
+class Counted:
+    """The trials of one group that its denominator counts, as arrays of one length.
+
+    Attributes
+    ----------
+    key : tuple
+        The group's values of the ``by`` columns.
+    outcomes : numpy.ndarray of float64
+    tasks : numpy.ndarray of str
+    repeats : numpy.ndarray of int
+    n_tasks : int
+        Tasks of the group, those without a counted trial included.
+    """
+
+    key: tuple[Any, ...]
+    outcomes: npt.NDArray[np.float64]
+    tasks: npt.NDArray[Any]
+    repeats: npt.NDArray[Any]
+    n_tasks: int
+
+
+def counted_groups(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[Counted]:
+    """Yield the counted trials of every group, in the order of :func:`count_trials`.
+
+    A group without any counted trial is yielded too, with empty arrays.
+    """
+    if not len(trials):
         return
-    for key, group in trials.groupby(list(by), sort=False):
-        yield tuple(key) if isinstance(key, tuple) else (key,), group
+    codes: npt.NDArray[Any] = np.zeros(len(trials), dtype=np.int64)
+    if by:
+        codes = trials.groupby(list(by), sort=False).ngroup().to_numpy()
+    # Whole columns are cut at once: slicing a frame per group costs more than the statistics do.
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    starts = order[np.concatenate([[0], cuts])]
+    columns = [trials[name].to_numpy()[order] for name in ("value", "task", "repeat")]
+    heads = trials[list(by)].iloc[starts].itertuples(index=False, name=None)
+    pieces = zip(*(np.split(column, cuts) for column in columns), strict=True)
+    for key, (values, tasks, repeats) in zip(heads, pieces, strict=True):
+        kept = ~np.isnan(values)
+        n_tasks = len(set(tasks))
+        yield Counted(key, values[kept], tasks[kept], repeats[kept], n_tasks)
 
 
 def fetch_trials(
