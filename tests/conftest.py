@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,88 @@ def _declaration(
         is_table = isinstance(section, Mapping) and name not in ("rules", "scope")
         content[name] = {**content.get(name, {}), **section} if is_table else section
     return Declaration.of(**content)
+
+
+SMALL_COLUMNS = """
+[files."trials.csv"]
+[files."trials.csv".key]
+arm = "arm"
+task = "task"
+perturbation = "perturbation"
+variant = "variant"
+repeat = "repeat"
+[[files."trials.csv".into]]
+table = "trials"
+[[files."trials.csv".into]]
+table = "measures"
+values = { success = "success" }
+"""
+
+SMALL_STUDY = """
+[study]
+id = "small"
+title = "A small study"
+question = "Does it load?"
+origin = "published"
+source = "made up for a test"
+licence = "MIT"
+[data]
+source = "made_up"
+[design]
+arms = ["a", "b"]
+perturbations = ["baseline", "fault"]
+[measures]
+primary = "success"
+"""
+
+SMALL_TRIALS = """\
+arm,task,perturbation,variant,repeat,success
+a,t1,baseline,0,0,1
+a,t1,baseline,0,1,0
+b,t1,fault,0,0,1
+"""
+
+
+@pytest.fixture
+def small_project(tmp_path: Path) -> Callable[..., Path]:
+    """Write a project of one source and one study to disk; returns its root.
+
+    ``small_project(trials=..., columns=..., study=..., files={...}, manifest=True)``. Texts are
+    written as they are; ``files`` are further files of the source, by name, text or bytes. With
+    ``manifest=False`` the manifest is left as an earlier call wrote it.
+    """
+
+    def write(
+        trials: str | bytes = SMALL_TRIALS,
+        columns: str = SMALL_COLUMNS,
+        study: str = SMALL_STUDY,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        manifest: bool = True,
+    ) -> Path:
+        project = tmp_path / "project"
+        source, experiment = project / "data" / "made_up", project / "experiments" / "small"
+        for folder in (source, experiment):
+            folder.mkdir(parents=True, exist_ok=True)
+        contents = {"trials.csv": trials, "columns.toml": columns, **(files or {})}
+        for name, content in contents.items():
+            raw = content.encode() if isinstance(content, str) else content
+            (source / name).write_bytes(raw)
+        (experiment / "study.toml").write_text(study, encoding="utf-8", newline="\n")
+        if manifest:
+            list_files(project / "data")
+        return project
+
+    return write
+
+
+def list_files(data: Path) -> None:
+    """Write a manifest that lists every evidence file, readable or not."""
+    lines = []
+    for path in sorted(data.rglob("*.csv*")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        lines.append(
+            f'[files."{path.relative_to(data).as_posix()}"]\n'
+            f'bytes = {path.stat().st_size}\nrows = 0\nsha256 = "{digest}"\n'
+        )
+    (data / "manifest.toml").write_text("\n".join(lines) or "[files]\n", encoding="utf-8")

@@ -85,7 +85,11 @@ def build_database(
     unfinished = _beside(target)
     try:
         rows = _fill(unfinished, root, chosen, declarations, digest)
+        # A writer that was killed leaves a log which belongs to the file we replace, not to ours.
+        target.with_name(target.name + ".wal").unlink(missing_ok=True)
         unfinished.replace(target)
+    except duckdb.Error as error:
+        raise StoreError(f"{target.name}: cannot be written: {error}") from None
     except OSError as error:
         raise StoreError(f"{target.name}: cannot be replaced: {error.strerror}") from None
     finally:

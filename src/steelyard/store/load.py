@@ -72,39 +72,40 @@ class _Loader:
 
     def run(self) -> dict[str, Batch]:
         """Fill every batch: trials first, since the other tables refer to them."""
-        self._add_study()
-        work = [
-            (file, into, *file.rows_of(self.declaration.data.study))
-            for file in self.source.files
-            for into in file.declared.into
-        ]
-        for file, into, rows, _ in work:
+        place = f"experiments/{self.study}/study.toml"
+        row = self.declaration.row()
+        self.batches["studies"].extend({name: [value] for name, value in row.items()}, [place])
+        work = [part for file in self.source.files for part in self._share_out(file)]
+        for file, into, rows in work:
             if into.table == "trials" and not into.amend:
-                self._add_trials(file, into, _only(file, into, rows))
-        for file, into, rows, _ in work:
+                self._add_trials(file, into, rows)
+        for file, into, rows in work:
             if into.amend:
-                self._amend_trials(file, into, _only(file, into, rows))
-        for file, into, rows, _ in work:
+                self._amend_trials(file, into, rows)
+        for file, into, rows in work:
             if into.table != "trials":
-                self._add_rows(file, into, _only(file, into, rows))
-        self._add_skipped()
+                self._add_rows(file, into, rows)
         derive(self.batches, self.declaration, self.source.columns.derived)
         return self.batches
 
-    def _add_study(self) -> None:
-        info = self.declaration.study
-        row = {
-            "study": info.id,
-            "title": info.title,
-            "origin": info.origin,
-            "source": info.source,
-            "licence": info.licence,
-            "model": info.model,
-            "created_at": info.created_at,
-            "design": self.declaration.to_json(),
-        }
-        place = f"experiments/{self.study}/study.toml"
-        self.batches["studies"].extend({name: [value] for name, value in row.items()}, [place])
+    def _share_out(self, file: SourceFile) -> list[tuple[SourceFile, Into, list[int]]]:
+        """Say which rows of a file go into which table; every row must go somewhere."""
+        rows, skipped = file.rows_of(self.declaration.data.study)
+        for reason, count in sorted(skipped.items()):
+            row = {"study": self.study, "file": file.name, "reason": reason, "rows": count}
+            self.batches["skipped_rows"].extend({n: [v] for n, v in row.items()}, [file.name])
+        parts = [(file, into, _only(file, into, rows)) for into in file.declared.into]
+        lost = set(rows).difference(*(chosen for _, _, chosen in parts))
+        if lost:
+            conditions = "; ".join(
+                f"{column} in {', '.join(map(repr, accepted))}"
+                for into in file.declared.into
+                for column, accepted in into.only.items()
+            )
+            raise DataError(
+                f"{file.table.place(min(lost))}: the row goes into no table; accepted: {conditions}"
+            )
+        return parts
 
     def _add_trials(self, file: SourceFile, into: Into, rows: Sequence[int]) -> None:
         trial_ids, parts = file.keys(rows)
@@ -229,20 +230,6 @@ class _Loader:
                     f"{len(self.position)} trials of study {self.study}"
                 )
         return ids
-
-    def _add_skipped(self) -> None:
-        for file in self.source.files:
-            _, skipped = file.rows_of(self.declaration.data.study)
-            for reason, count in sorted(skipped.items()):
-                self.batches["skipped_rows"].extend(
-                    {
-                        "study": [self.study],
-                        "file": [file.name],
-                        "reason": [reason],
-                        "rows": [count],
-                    },
-                    [file.name],
-                )
 
 
 def _only(file: SourceFile, into: Into, rows: Sequence[int]) -> list[int]:

@@ -32,18 +32,9 @@ def add_study(connection: duckdb.DuckDBPyConnection, declaration: Declaration) -
     StoreError
         If the study is there already.
     """
-    info = declaration.study
-    row = {
-        "study": info.id,
-        "title": info.title,
-        "origin": info.origin,
-        "source": info.source,
-        "licence": info.licence,
-        "model": info.model,
-        "created_at": info.created_at,
-        "design": declaration.model_dump(mode="json"),
-    }
-    add_rows(connection, "studies", [row])
+    batch = Batch(TABLES["studies"])
+    batch.extend({name: [value] for name, value in declaration.row().items()}, [declaration.id])
+    batch.insert(connection)
 
 
 def add_rows(
