@@ -45,7 +45,7 @@ from steelyard.stats.intervals import (
 from steelyard.stats.multiplicity import benjamini_hochberg, family_size, holm
 from steelyard.stats.paired import McNemarTest, mcnemar
 from steelyard.stats.partitions import Partition, partition
-from steelyard.stats.permutation import PermutationTest, exact_permutation
+from steelyard.stats.permutation import PermutationTest, exact_permutation, fisher_exact
 from steelyard.stats.planning import (
     Power,
     power_exact_permutation,
@@ -120,6 +120,7 @@ __all__ = [
     "effective_sample_size",
     "exact_permutation",
     "family_size",
+    "fisher_exact",
     "holm",
     "intraclass_correlation",
     "jeffreys_interval",
