@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -58,11 +58,8 @@ def read_toml(path: Path, model: type[Model], shown_as: str = "") -> Model:
         return model.model_validate(content)
     except ValidationError as error:
         lines = text.splitlines()
-        faults = [
-            f"{name}:{line_of(lines, fault['loc'])}: {_path(fault['loc'])}: {_reason(fault)}"
-            for fault in error.errors(include_url=False)
-        ]
-        raise StudyError("\n".join(faults)) from None
+        faults = error.errors(include_url=False)
+        raise StudyError("\n".join(_fault(name, lines, fault) for fault in faults)) from None
 
 
 def line_of(lines: Sequence[str], location: Sequence[str | int]) -> int:
@@ -138,22 +135,26 @@ def _read_text(path: Path, name: str) -> str:
         raise StudyError(f"{name}: cannot be read: {error.strerror}") from None
 
 
+def _fault(name: str, lines: Sequence[str], fault: Mapping[str, Any]) -> str:
+    if not fault["loc"]:  # the file as a whole: two of its parts contradict each other
+        return f"{name}: {_reason(fault)}"
+    return f"{name}:{line_of(lines, fault['loc'])}: {_path(fault['loc'])}: {_reason(fault)}"
+
+
 def _path(location: Sequence[str | int]) -> str:
     shown = ""
     for part in location:
         shown += f"[{part}]" if isinstance(part, int) else f".{part}" if shown else str(part)
-    return shown or "the file"
+    return shown
 
 
-def _reason(fault: object) -> str:
-    detail = fault if isinstance(fault, dict) else {}
-    kind, message = str(detail.get("type")), str(detail.get("msg"))
-    if kind == "extra_forbidden":
+def _reason(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "extra_forbidden":
         return "unknown key"
-    if kind == "missing":
+    if fault["type"] == "missing":
         return "is missing"
-    message = message.removeprefix("Value error, ")
-    given = detail.get("input")
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    given = fault.get("input")
     if isinstance(given, (str, int, float, bool)) and repr(given) not in message:
         return f"{message}; found {given!r}"
     return message
