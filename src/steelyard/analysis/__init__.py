@@ -6,7 +6,7 @@ was imported before. ``import steelyard`` itself does not import this package.
 """
 
 from steelyard.analysis.certificate import Certificate, certify
-from steelyard.analysis.comparison import compare
+from steelyard.analysis.comparison import compare, pairwise
 from steelyard.analysis.manipulation import manipulation
 from steelyard.analysis.rates import rates
 from steelyard.analysis.reliability import reliability
@@ -18,6 +18,7 @@ __all__ = [
     "certify",
     "compare",
     "manipulation",
+    "pairwise",
     "rates",
     "reliability",
     "repeat_agreement",

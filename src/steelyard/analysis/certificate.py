@@ -48,7 +48,7 @@ class Certificate:
         perturbation with the lowest rate, the first listed on ties. A perturbation with few
         trials and no failure has a low limit and a high rate, and this definition passes over it.
     intended, scored, excluded : int
-        Trials over all perturbations, see :func:`steelyard.analysis.selection.count_trials`.
+        Trials over all perturbations, see :func:`steelyard.analysis.denominators.count_trials`.
     reason : str
         What limits the statement; empty when nothing does.
     perturbations : pandas.DataFrame

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
 import pandas as pd
 
-from steelyard.analysis.contrast import contrast
-from steelyard.analysis.names import (
-    TrialFilters,
-    resolve_arm,
-    resolve_by,
-    resolve_measure,
-    resolve_policy,
-    sort_by_design,
-)
-from steelyard.analysis.selection import select
+from steelyard.analysis.names import TrialFilters, present_arms, resolve_arm
+from steelyard.analysis.pairs import PairQuestion
 from steelyard.errors import InputError
-from steelyard.stats import benjamini_hochberg, family_size, holm
 
 if TYPE_CHECKING:
-    from steelyard.store.declaration import Comparison
     from steelyard.store.tables import StudyTables
-
-ADJUSTMENTS: Final[dict[str, Callable[[Any], Any]]] = {
-    "holm": holm,
-    "benjamini_hochberg": benjamini_hochberg,
-    "none": np.asarray,
-}
 
 
 def compare(
@@ -134,129 +117,73 @@ def compare(
     InputError
         A parameter outside its range, the same arm on both sides, or no trial at all.
     """
-    columns = resolve_by(by)
-    if "arm" in columns or "arm" in filters:
-        raise InputError("compare takes its two arms from reference and candidate")
-    if not 0.5 < confidence < 1:
-        raise InputError(f"confidence is {confidence}; accepted: above 0.5 and below 1")
-    if adjust not in ADJUSTMENTS:
-        raise InputError(f"adjust is {adjust!r}; accepted: {', '.join(ADJUSTMENTS)}")
-    name, policy = resolve_measure(tables, measure), resolve_policy(tables, missing)
+    question = PairQuestion.of(
+        tables, measure, by, missing, population, margin, adjust, confidence, threshold, monte_carlo
+    )
     arms = [_resolve_side(tables, side) for side in (reference, candidate)]
     if arms[0][1] == arms[1][1] and arms[0][0].study == arms[1][0].study:
         raise InputError(f"reference and candidate are both {reference!r}; name two arms")
-    sides = [
-        select(
-            place, name, policy, population, threshold=threshold, empty="return", arm=arm, **filters
-        )
-        for place, arm in arms
-    ]
-    if all(side.empty for side in sides):
+    of_reference, of_candidate = (question.trials(place, arm, filters) for place, arm in arms)
+    if of_reference.empty and of_candidate.empty:
         raise InputError(f"neither {reference!r} nor {candidate!r} has a trial with these filters")
-    margins = _Margins.of(tables, name, reference, candidate, margin)
-    rows = []
-    for key, pair in _strata(sides, columns):
-        stratum = dict(zip(columns, key, strict=True))
-        stated = margins.of_stratum(stratum)
-        for case, values in _cases(pair, policy):
-            row = contrast(
-                *values,
-                blocks=_blocks(columns),
-                confidence=confidence,
-                margin=stated,
-                monte_carlo=monte_carlo,
-            )
-            rows.append({**stratum, "stratum": _label(key), "case": case} | row)
-    table = _adjusted(pd.DataFrame(rows), adjust).assign(
-        measure=name,
-        missing_policy=policy,
-        population=population,
-        reference=reference,
-        candidate=candidate,
-        level=confidence,
+    return question.answer(tables, [(reference, candidate, of_reference, of_candidate)])
+
+
+def pairwise(
+    tables: StudyTables,
+    measure: str | None = None,
+    *,
+    arms: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    missing: str | None = None,
+    population: str = "assigned",
+    margin: float | None = None,
+    adjust: str = "holm",
+    confidence: float = 0.95,
+    threshold: float | None = None,
+    **filters: Unpack[TrialFilters],
+) -> pd.DataFrame:
+    """Compare every pair of arms, adjusted for all of the comparisons together.
+
+    Eight arms make 28 pairs, and the largest of 28 differences is large even when the arms are
+    all alike. The family of the adjustment is the whole table, not each pair by itself.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    measure : str, optional
+        A 0/1 measure; the study's primary measure when absent.
+    arms : sequence of str, optional
+        At least two arms, or ``study_id:arm``; all arms of the study that have a trial when
+        absent. In each pair the earlier arm is the reference.
+    by, missing, population, margin, adjust, confidence, threshold, **filters
+        As :func:`compare`; by default one row per pair, all perturbations pooled.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of :func:`compare`; rows in the order of the pairs, then of the strata.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        As :func:`compare`; also for fewer than two arms, or an arm named twice.
+    """
+    question = PairQuestion.of(
+        tables, measure, by, missing, population, margin, adjust, confidence, threshold, None
     )
-    return sort_by_design(tables, table, columns)[[*columns, *_COLUMNS]]
-
-
-_COLUMNS = (
-    "stratum",
-    "case",
-    "measure",
-    "missing_policy",
-    "population",
-    "reference",
-    "candidate",
-    *(
-        f"{side}_{what}"
-        for side in ("reference", "candidate")
-        for what in ("intended", "scored", "excluded", "successes", "total", "rate")
-    ),
-    "pairing",
-    "tasks_shared",
-    "tasks_reference_only",
-    "tasks_candidate_only",
-    "difference",
-    "newcombe_low",
-    "newcombe_high",
-    "miettinen_nurminen_low",
-    "miettinen_nurminen_high",
-    "clustered_difference",
-    "clustered_low",
-    "clustered_high",
-    "p_exact",
-    "p_stratified",
-    "strata_used",
-    "p_sign_flip",
-    "p_adjusted",
-    "adjustment",
-    "family_size",
-    "p_monte_carlo",
-    "level",
-    "margin",
-    "smallest_margin",
-    "smallest_margin_over_tasks",
-    "smallest_margin_independent",
-    "verdict",
-    "reason",
-)
-
-
-@dataclass(frozen=True)
-class _Margins:
-    """The margin that counts as "the same", given by the caller or declared by the study."""
-
-    everywhere: float | None
-    declared: tuple[Comparison, ...]
-
-    @classmethod
-    def of(
-        cls,
-        tables: StudyTables,
-        measure: str,
-        reference: str,
-        candidate: str,
-        margin: float | None,
-    ) -> _Margins:
-        if margin is not None:
-            if not 0 < margin < 1:
-                raise InputError(f"margin is {margin}; accepted: a difference between 0 and 1")
-            return cls(float(margin), ())
-        pair = {reference, candidate}
-        declared = tuple(
-            comparison
-            for comparison in tables.design.comparisons
-            if comparison.measure == measure
-            and {comparison.reference, comparison.candidate} == pair
-        )
-        return cls(None, declared)
-
-    def of_stratum(self, stratum: dict[str, Any]) -> float | None:
-        """Return the margin for one row; None when nobody stated one."""
-        for comparison in self.declared:
-            covered = comparison.perturbations
-            if not covered or stratum.get("perturbation") in covered:
-                return comparison.margin
-        return self.everywhere
+    names = list(arms) if arms is not None else present_arms(tables)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError(f"pairwise needs two or more different arms; got {', '.join(names)}")
+    trials = {}
+    for name in names:
+        place, arm = _resolve_side(tables, name)
+        trials[name] = question.trials(place, arm, filters)
+    if all(side.empty for side in trials.values()):
+        raise InputError("none of the arms has a trial with these filters")
+    pairs = [(a, b, trials[a], trials[b]) for a, b in combinations(names, 2)]
+    return question.answer(tables, pairs)
 
 
 def _resolve_side(tables: StudyTables, spec: str) -> tuple[StudyTables, str]:
@@ -264,46 +191,3 @@ def _resolve_side(tables: StudyTables, spec: str) -> tuple[StudyTables, str]:
     study, separator, arm = spec.rpartition(":")
     place = type(tables)(tables.connection, study) if separator else tables
     return place, resolve_arm(place, arm)
-
-
-def _strata(
-    sides: Sequence[pd.DataFrame], columns: Sequence[str]
-) -> Iterator[tuple[tuple[Any, ...], list[pd.DataFrame]]]:
-    """Yield each stratum's key with the trials of both sides, either of them possibly empty."""
-    if not columns:
-        yield (), list(sides)
-        return
-    parts = [dict(iter(side.groupby(list(columns), sort=False))) for side in sides]
-    for key in dict.fromkeys(key for part in parts for key in part):
-        yield key, [part.get(key, side.iloc[:0]) for part, side in zip(parts, sides, strict=True)]
-
-
-def _cases(
-    pair: Sequence[pd.DataFrame], policy: str
-) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Yield the pair once, or in the candidate's worst and best case under ``bounds``."""
-    reference, candidate = pair
-    if policy != "bounds":
-        yield "observed", (reference, candidate)
-        return
-    yield "worst", (reference.assign(value=reference["best"]), candidate)
-    yield "best", (reference, candidate.assign(value=candidate["best"]))
-
-
-def _blocks(columns: Sequence[str]) -> tuple[str, ...]:
-    return ("task",) if "perturbation" in columns else ("task", "perturbation")
-
-
-def _label(key: tuple[Any, ...]) -> str:
-    return " / ".join(str(part) for part in key) if key else "all"
-
-
-def _adjusted(table: pd.DataFrame, adjust: str) -> pd.DataFrame:
-    """Adjust the headline p-values for the rows of each case."""
-    adjusted = pd.Series(np.nan, index=table.index)
-    size = pd.Series(0, index=table.index)
-    for _, rows in table.groupby("case"):
-        p_values = rows["p_stratified"].to_numpy()
-        adjusted[rows.index] = ADJUSTMENTS[adjust](p_values)
-        size[rows.index] = family_size(p_values)
-    return table.assign(p_adjusted=adjusted, adjustment=adjust, family_size=size)

@@ -13,9 +13,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from steelyard.analysis.selection import count_trials
 from steelyard.stats import (
-    TaskDifferences,
     clustered_difference,
     exact_permutation,
     miettinen_nurminen_interval,
@@ -60,40 +58,33 @@ class Sides:
         return len(self.reference) > 0 and len(self.candidate) > 0
 
     @cached_property
-    def table(self) -> pd.DataFrame:
-        """Successes and totals of every block that either side ran, 0 where a side did not."""
-        r, c = (
-            side.groupby(list(self.blocks))["value"].agg(["sum", "count"])
-            for side in (self.reference, self.candidate)
-        )
-        both = r.join(c, how="outer", lsuffix="_reference", rsuffix="_candidate")
-        return both.fillna(0).astype(int).sort_index()
+    def table(self) -> dict[tuple[str, ...], tuple[list[float], list[float]]]:
+        """The outcomes of reference and candidate in every block that either ran, blocks sorted."""
+        found: dict[tuple[str, ...], tuple[list[float], list[float]]] = {}
+        for side, trials in enumerate((self.reference, self.candidate)):
+            blocks = zip(*(trials[name].tolist() for name in self.blocks), strict=True)
+            for block, value in zip(blocks, trials["value"].tolist(), strict=True):
+                found.setdefault(block, ([], []))[side].append(value)
+        return dict(sorted(found.items()))
 
     @cached_property
     def strata(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
         """((successes, total), (successes, total)) of reference and candidate, per block."""
-        rows = self.table.itertuples(index=False, name=None)
-        return [((a, n), (b, m)) for a, n, b, m in rows]
+        return [((int(sum(r)), len(r)), (int(sum(c)), len(c))) for r, c in self.table.values()]
 
     @cached_property
-    def differences(self) -> TaskDifferences:
-        """Candidate - reference of every task, over the blocks that both sides ran."""
-        return task_differences(*self.shared)
-
-    @cached_property
-    def shared(self) -> tuple[Any, Any, Any, Any]:
-        """Block rates and tasks of the reference, then of the candidate, where both have one.
+    def shared(self) -> tuple[list[float], list[str], list[float], list[str]]:
+        """Block rates and tasks of the reference, then of the candidate, where both ran.
 
         Averaging block by block keeps the mix of perturbations of a task the same on both sides.
         """
-        table = self.table.reset_index()
-        table = table[(table["count_reference"] > 0) & (table["count_candidate"] > 0)]
-        tasks = table["task"].to_numpy(dtype=object)
-        rates = [
-            (table[f"sum_{side}"] / table[f"count_{side}"]).to_numpy()
-            for side in ("reference", "candidate")
+        rows = [
+            (sum(r) / len(r), sum(c) / len(c), block[0])
+            for block, (r, c) in self.table.items()
+            if r and c
         ]
-        return rates[0], tasks, rates[1], tasks
+        tasks = [row[2] for row in rows]
+        return [row[0] for row in rows], tasks, [row[1] for row in rows], tasks
 
     def pairing(self) -> dict[str, Any]:
         """Return how far the two sides ran the same tasks."""
@@ -168,7 +159,7 @@ def permutation_tests(sides: Sides, monte_carlo: tuple[int, int] | None) -> dict
     if stratified.strata_used:
         row["p_stratified"] = stratified.p_value
         row["strata_used"] = stratified.strata_used
-        row["p_sign_flip"] = sign_flip(sides.differences.differences).p_value
+        row["p_sign_flip"] = sign_flip(task_differences(*sides.shared).differences).p_value
     if monte_carlo is not None:
         draws, seed = monte_carlo
         reference, candidate = sides.reference["value"], sides.candidate["value"]
@@ -222,13 +213,12 @@ def contrast(
 
 
 def _denominators(trials: pd.DataFrame, side: str) -> dict[str, Any]:
-    counts = count_trials(trials, ()).iloc[0]
-    values = trials["value"].dropna()
+    counted = trials["value"].dropna()
     return {
-        f"{side}_intended": int(counts["intended"]),
-        f"{side}_scored": int(counts["scored"]),
-        f"{side}_excluded": int(counts["excluded"]),
-        f"{side}_successes": int(values.sum()),
-        f"{side}_total": len(values),
-        f"{side}_rate": float(values.mean()) if len(values) else NAN,
+        f"{side}_intended": len(trials),
+        f"{side}_scored": int(trials["standing"].eq("scored").sum()),
+        f"{side}_excluded": len(trials) - len(counted),
+        f"{side}_successes": int(counted.sum()),
+        f"{side}_total": len(counted),
+        f"{side}_rate": float(counted.mean()) if len(counted) else NAN,
     }

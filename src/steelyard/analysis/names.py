@@ -68,6 +68,12 @@ def resolve_arm(tables: StudyTables, arm: str) -> str:
     return arm
 
 
+def present_arms(tables: StudyTables) -> list[str]:
+    """Return the arms that have a trial, in the study's order."""
+    arms = pd.DataFrame({"arm": sorted(_distinct(tables, "trials", "arm"))})
+    return list(sort_by_design(tables, arms, ("arm",))["arm"])
+
+
 def resolve_by(by: str | Sequence[str]) -> tuple[str, ...]:
     """Return the grouping columns, checked: each one of :data:`DIMENSIONS`, none twice."""
     columns = (by,) if isinstance(by, str) else tuple(by)

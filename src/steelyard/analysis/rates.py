@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import pandas as pd
 
+from steelyard.analysis.denominators import COUNTS, cases, count_trials, counted_groups
 from steelyard.analysis.names import (
     Filters,
     resolve_by,
@@ -14,7 +15,7 @@ from steelyard.analysis.names import (
     resolve_policy,
     sort_by_design,
 )
-from steelyard.analysis.selection import COUNTS, cases, count_trials, counted_groups, select
+from steelyard.analysis.selection import select
 from steelyard.stats import clustered_wilson_interval, wilson_interval
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def rates(
     population: str = "assigned",
     confidence: float = 0.95,
     threshold: float | None = None,
+    attempt: str = "final",
     **filters: Unpack[Filters],
 ) -> pd.DataFrame:
     """Estimate the success rate of each group of trials.
@@ -59,6 +61,8 @@ def rates(
         Level of both intervals, strictly between 0 and 1.
     threshold : float, optional
         Success means a value of at least this.
+    attempt : {"final", "first"}
+        Whether a retried trial is judged by its final attempt or by its first, which failed.
     **filters
         ``arm``, ``task``, ``perturbation``, ``variant``, ``repeat``: one name or several.
 
@@ -67,11 +71,11 @@ def rates(
     pandas.DataFrame
         One row per group (and case), in the study's order of arms and perturbations:
 
-        - the ``by`` columns, ``measure``, ``missing_policy``, ``population``, ``case``
-          (``observed``, ``worst`` or ``best``);
+        - the ``by`` columns, ``measure``, ``missing_policy``, ``population``, ``attempt``,
+          ``case`` (``observed``, ``worst`` or ``best``);
         - ``intended``, ``scored``, ``imputed``, ``excluded``, ``failed``, ``missing``,
           ``unmeasured``, ``not_applied``, ``applied_unknown``: trials, see
-          :func:`steelyard.analysis.selection.count_trials`;
+          :func:`steelyard.analysis.denominators.count_trials`;
         - ``successes``, ``total``: the counts behind the rate;
         - ``estimate``: successes / total, NaN when total is 0;
         - ``low``, ``high``, ``level``, ``method``: Wilson interval, trials as independent;
@@ -89,13 +93,17 @@ def rates(
     """
     columns = resolve_by(by)
     name, policy = resolve_measure(tables, measure), resolve_policy(tables, missing)
-    trials = select(tables, name, policy, population, threshold=threshold, **filters)
+    trials = select(
+        tables, name, policy, population, threshold=threshold, attempt=attempt, **filters
+    )
     parts = [
         _case_table(chosen, columns, confidence).assign(case=case)
         for case, chosen in cases(trials, policy)
     ]
     table = pd.concat(parts, ignore_index=True)
-    table = table.assign(measure=name, missing_policy=policy, population=population)
+    table = table.assign(
+        measure=name, missing_policy=policy, population=population, attempt=attempt
+    )
     # The sort is stable, so the worst case of a group stays above its best case.
     return sort_by_design(tables, table, columns)[[*columns, *_COLUMNS]]
 
@@ -104,6 +112,7 @@ _COLUMNS = (
     "measure",
     "missing_policy",
     "population",
+    "attempt",
     "case",
     *COUNTS,
     "successes",

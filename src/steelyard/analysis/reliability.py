@@ -10,6 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from steelyard.analysis.denominators import (
+    COUNTS,
+    Counted,
+    cases,
+    count_trials,
+    counted_groups,
+)
 from steelyard.analysis.names import (
     Filters,
     resolve_by,
@@ -17,14 +24,7 @@ from steelyard.analysis.names import (
     resolve_policy,
     sort_by_design,
 )
-from steelyard.analysis.selection import (
-    COUNTS,
-    Counted,
-    cases,
-    count_trials,
-    counted_groups,
-    select,
-)
+from steelyard.analysis.selection import select
 from steelyard.errors import InputError
 from steelyard.stats import (
     MeanInterval,
@@ -87,7 +87,7 @@ def reliability(
     pandas.DataFrame
         One row per group (and case) and k, in the study's order: the ``by`` columns, ``measure``,
         ``missing_policy``, ``population``, ``case``, the counts of
-        :func:`steelyard.analysis.selection.count_trials`, and
+        :func:`steelyard.analysis.denominators.count_trials`, and
 
         - ``k``; ``tasks_used``: tasks with at least k counted trials; ``tasks_total``: tasks of
           the group, those without any counted trial included;

@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import pandas as pd
 
+from steelyard.analysis.denominators import (
+    COUNTS,
+    Counted,
+    cases,
+    count_trials,
+    counted_groups,
+)
 from steelyard.analysis.names import (
     Filters,
     resolve_by,
@@ -16,14 +23,7 @@ from steelyard.analysis.names import (
     resolve_policy,
     sort_by_design,
 )
-from steelyard.analysis.selection import (
-    COUNTS,
-    Counted,
-    cases,
-    count_trials,
-    counted_groups,
-    select,
-)
+from steelyard.analysis.selection import select
 from steelyard.errors import InputError
 from steelyard.stats import intraclass_correlation, mean_and_sem_over_repeats
 
@@ -144,7 +144,7 @@ def seeds(
     pandas.DataFrame
         One row per group (and case), in the study's order: the ``by`` columns, ``measure``,
         ``missing_policy``, ``case``, the counts of
-        :func:`steelyard.analysis.selection.count_trials`, and
+        :func:`steelyard.analysis.denominators.count_trials`, and
 
         - ``mean_over_repeats`` (every repeat weighs the same), its
           ``standard_error_over_repeats`` (standard deviation of the repeats' means / √repeats,

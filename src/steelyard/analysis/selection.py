@@ -10,12 +10,9 @@ state how many trials were intended, how many were scored, and how many its deno
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from steelyard.analysis.names import (
@@ -32,18 +29,7 @@ if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
 
 POPULATIONS: Final = ("assigned", "applied")
-
-STANDINGS: Final = (
-    "scored",
-    "failed",
-    "missing",
-    "unmeasured",
-    "not_applied",
-    "applied_unknown",
-)
-"""What one trial is to a question; exactly one of these per trial (see :func:`select`)."""
-
-COUNTS: Final = ("intended", "scored", "imputed", "excluded", *STANDINGS[1:])
+ATTEMPTS: Final = ("final", "first")
 
 
 def select(
@@ -53,6 +39,7 @@ def select(
     population: str = "assigned",
     *,
     threshold: float | None = None,
+    attempt: str = "final",
     binary: bool = True,
     empty: str = "refuse",
     **filters: Unpack[Filters],
@@ -83,6 +70,10 @@ def select(
         there is nothing to apply, all belong to it.
     threshold : float, optional
         Turns a graded measure into success: 1 where the value is at least the threshold.
+    attempt : {"final", "first"}
+        Which attempt a retried trial is judged by. ``final``: the value in the table. ``first``:
+        a trial that took more than one attempt counts as 0, because its first one did not
+        succeed.
     binary : bool, default True
         Refuse values other than 0 and 1. An analysis of a graded measure passes False.
     empty : {"refuse", "return"}
@@ -96,12 +87,13 @@ def select(
     -------
     pandas.DataFrame
         Columns ``trial_id``, ``arm``, ``task``, ``perturbation``, ``variant`` (text), ``repeat``
-        (int), ``status``, ``perturbation_applied`` (boolean, NA where unknown), ``recorded``
-        (float, the value in the table, NaN where it holds none), ``standing``, ``value`` and
-        ``best`` (float, NaN where the denominator leaves the trial out; they differ only under
-        ``bounds``). ``standing`` is one of: ``scored`` (the value comes from the table),
-        ``failed`` (ran and errored), ``missing`` (never ran), ``unmeasured`` (completed, but
-        blank or NaN), ``not_applied`` and ``applied_unknown`` (outside the applied population).
+        (int), ``status``, ``attempts`` (NA where unknown), ``perturbation_applied`` (boolean,
+        NA where unknown), ``recorded`` (float, the value in the table, NaN where it holds none),
+        ``standing``, ``value`` and ``best`` (float, NaN where the denominator leaves the trial
+        out; they differ only under ``bounds``). ``standing`` is one of: ``scored`` (the value
+        comes from the table), ``failed`` (ran and errored), ``missing`` (never ran),
+        ``unmeasured`` (completed, but blank or NaN), ``not_applied`` and ``applied_unknown``
+        (outside the applied population).
         Rows are in the study's order of arms and perturbations, then by task, variant, repeat.
 
     Raises
@@ -116,6 +108,8 @@ def select(
     policy = resolve_policy(tables, missing)
     if population not in POPULATIONS:
         raise InputError(f"population is {population!r}; accepted: {', '.join(POPULATIONS)}")
+    if attempt not in ATTEMPTS:
+        raise InputError(f"attempt is {attempt!r}; accepted: {', '.join(ATTEMPTS)}")
     chosen = resolve_filters(tables, filters)
     trials = fetch_trials(tables, chosen, measure)
     trials = trials[_is_concerned(tables, measure, trials)]
@@ -124,109 +118,11 @@ def select(
     trials = sort_by_design(tables, trials, DIMENSIONS)
     trials["standing"] = _standing(tables, trials, policy, population)
     outcome = _outcome(trials, measure, threshold, binary)
+    if attempt == "first":
+        retried = trials["attempts"].gt(1).fillna(False).to_numpy(dtype=bool)
+        outcome = np.where(retried & ~np.isnan(outcome), 0.0, outcome)
     trials["value"], trials["best"] = _count(outcome, trials["standing"], policy)
     return trials.drop(columns="has_row")
-
-
-def count_trials(trials: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Count intended, scored and excluded trials of each group.
-
-    Parameters
-    ----------
-    trials : pandas.DataFrame
-        A result of :func:`select`.
-    by : sequence of str
-        Columns that define the groups; empty for one group of all trials.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The ``by`` columns, then ``intended`` (trials the design assigned to the group),
-        ``scored`` (those whose value comes from the table), ``imputed`` (those without a score
-        that the policy counts all the same), ``excluded`` (those left out of the denominator),
-        and what became of the trials that were not scored: ``failed``, ``missing``,
-        ``unmeasured``, ``not_applied``, ``applied_unknown``. Always intended = scored + imputed +
-        excluded, and the last five add up to intended - scored. Groups keep the order in which
-        they appear in ``trials``.
-    """
-    flags = {name: trials["standing"].eq(name).to_numpy(dtype=np.int64) for name in STANDINGS}
-    counted = trials["value"].notna().to_numpy()
-    flags["intended"] = np.ones(len(trials), dtype=np.int64)
-    flags["imputed"] = (counted & (flags["scored"] == 0)).astype(np.int64)
-    flags["excluded"] = (~counted).astype(np.int64)
-    table = pd.DataFrame({name: flags[name] for name in COUNTS}, index=trials.index)
-    if not by:
-        return table.sum().to_frame().T
-    keys = [trials[column] for column in by]
-    return table.groupby(keys, sort=False).sum().reset_index()
-
-
-def cases(trials: pd.DataFrame, missing: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the case or cases that a missing policy asks to be shown.
-
-    Parameters
-    ----------
-    trials : pandas.DataFrame
-        A result of :func:`select`.
-    missing : str
-        The policy it was selected with.
-
-    Yields
-    ------
-    tuple of (str, pandas.DataFrame)
-        ``("worst", trials)`` and ``("best", trials)`` under ``bounds``, with the case's outcome
-        in the column ``value``; ``("observed", trials)`` under every other policy.
-    """
-    if missing != "bounds":
-        yield "observed", trials
-        return
-    yield "worst", trials
-    yield "best", trials.assign(value=trials["best"])
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The trials of one group that its denominator counts, as arrays of one length.
-
-    Attributes
-    ----------
-    key : tuple
-        The group's values of the ``by`` columns.
-    outcomes : numpy.ndarray of float64
-    tasks : numpy.ndarray of str
-    repeats : numpy.ndarray of int
-    n_tasks : int
-        Tasks of the group, those without a counted trial included.
-    """
-
-    key: tuple[Any, ...]
-    outcomes: npt.NDArray[np.float64]
-    tasks: npt.NDArray[Any]
-    repeats: npt.NDArray[Any]
-    n_tasks: int
-
-
-def counted_groups(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[Counted]:
-    """Yield the counted trials of every group, in the order of :func:`count_trials`.
-
-    A group without any counted trial is yielded too, with empty arrays.
-    """
-    if not len(trials):
-        return
-    codes: npt.NDArray[Any] = np.zeros(len(trials), dtype=np.int64)
-    if by:
-        codes = trials.groupby(list(by), sort=False).ngroup().to_numpy()
-    # Whole columns are cut at once: slicing a frame per group costs more than the statistics do.
-    order = np.argsort(codes, kind="stable")
-    cuts = np.flatnonzero(np.diff(codes[order])) + 1
-    starts = order[np.concatenate([[0], cuts])]
-    columns = [trials[name].to_numpy()[order] for name in ("value", "task", "repeat")]
-    heads = trials[list(by)].iloc[starts].itertuples(index=False, name=None)
-    pieces = zip(*(np.split(column, cuts) for column in columns), strict=True)
-    for key, (values, tasks, repeats) in zip(heads, pieces, strict=True):
-        kept = ~np.isnan(values)
-        n_tasks = len(set(tasks))
-        yield Counted(key, values[kept], tasks[kept], repeats[kept], n_tasks)
 
 
 def fetch_trials(
@@ -256,13 +152,15 @@ def fetch_trials(
         values.append(names)
     query = f"""
         SELECT t.trial_id, t.arm, t.task, t.perturbation, t.variant, t.repeat, t.status,
-               t.perturbation_applied, m.value AS recorded, m.trial_id IS NOT NULL AS has_row
+               t.attempts, t.perturbation_applied,
+               m.value AS recorded, m.trial_id IS NOT NULL AS has_row
         FROM trials t
         LEFT JOIN measures m
                ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = ?
         WHERE {" AND ".join(clauses)}
     """
     trials = tables.connection.execute(query, values).df()
+    trials["attempts"] = trials["attempts"].astype("Int64")
     trials["perturbation_applied"] = trials["perturbation_applied"].astype("boolean")
     trials["recorded"] = trials["recorded"].astype(float)
     trials["has_row"] = trials["has_row"].astype(bool)
