@@ -104,6 +104,12 @@ class TestDefault:
         assert differing({"x": 100}, {"x": "100"}, declared("numeric")) == []
         assert differing({"x": 100}, {"x": "1e2"}, declared("numeric")) == []
 
+    def test_undeclared_values_keep_their_types(self):
+        assert differing({"x": 100}, {"x": "100"}) == ["x"]
+        assert published({"x": 100}, {"x": "100"}) == []
+        (difference,) = compare_arguments({"x": 49.0}, {"x": 490})
+        assert (difference.policy, difference.magnitude) == ("exact", 10.0)
+
     def test_lists_keep_order_and_multiplicity(self):
         assert differing({"x": [1, 2]}, {"x": [2, 1]}) == ["x"]
         assert differing({"x": [1, 1]}, {"x": [1]}) == ["x"]

@@ -48,8 +48,7 @@ class ArgumentSchema:
     fields : mapping of str to FieldPolicy
         By argument name.
     default : FieldPolicy or None
-        For arguments that ``fields`` does not name. None: by the type of the value, numbers
-        ``numeric`` and everything else ``exact``, severity ``high``.
+        For arguments that ``fields`` does not name. None: ``exact``, severity ``high``.
     """
 
     fields: Mapping[str, FieldPolicy] = field(default_factory=dict)

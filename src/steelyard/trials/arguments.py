@@ -156,18 +156,12 @@ def _field_differences(
         elif name not in got:
             absent = "got"
         left, right = expected.get(name), got.get(name)
-        rule = schema.fields.get(name) or schema.default
-        rule = rule or default_policy(right if absent == "expected" else left)
+        rule = schema.fields.get(name) or schema.default or FieldPolicy()
         check_policy(rule, f"argument {name!r} of {tool or 'the call'}")
         if rule.policy == "ignore" or (absent is None and values_equal(left, right, rule)):
             continue
-        size = magnitude(left, right) if absent is None and rule.policy == "numeric" else None
+        size = magnitude(left, right) if absent is None else None
         yield ArgumentDifference(tool, name, left, right, rule.policy, rule.severity, size, absent)
-
-
-def default_policy(value: Any) -> FieldPolicy:
-    """Return the policy of an undeclared argument: numbers ``numeric``, all else ``exact``."""
-    return FieldPolicy("numeric" if _is_number(value) else "exact")
 
 
 def values_equal(expected: Any, got: Any, rule: FieldPolicy) -> bool:
@@ -198,11 +192,10 @@ def values_equal(expected: Any, got: Any, rule: FieldPolicy) -> bool:
 
 def magnitude(expected: Any, got: Any) -> float | None:
     """Return got / expected, or None unless both are numbers and expected is not 0."""
-    left, right = _number(expected), _number(got)
-    if left is None or right is None or left == 0:
+    if not (_is_number(expected) and _is_number(got)) or expected == 0:
         return None
     try:
-        return float(right / left)
+        return float(got / expected)
     except OverflowError:  # an integer or a ratio beyond the range of a double
         return None
 

@@ -1,0 +1,1 @@
+"""Judges of single trials, one subpackage each."""
