@@ -5,18 +5,30 @@ the name of their module: a late look-up would give the function or the module d
 was imported before. ``import steelyard`` itself does not import this package.
 """
 
+from steelyard.analysis.attestation import attest
 from steelyard.analysis.certificate import Certificate, certify
 from steelyard.analysis.comparison import compare, pairwise
+from steelyard.analysis.conformance import Conformance, conformance
+from steelyard.analysis.consistency import consistency
+from steelyard.analysis.equivalence import equivalence
 from steelyard.analysis.manipulation import manipulation
 from steelyard.analysis.rates import rates
 from steelyard.analysis.reliability import reliability
 from steelyard.analysis.repeats import repeat_agreement, seeds
 from steelyard.analysis.selection import select
+from steelyard.analysis.trajectory_results import Consistency, Equivalence
 
 __all__ = [
     "Certificate",
+    "Conformance",
+    "Consistency",
+    "Equivalence",
+    "attest",
     "certify",
     "compare",
+    "conformance",
+    "consistency",
+    "equivalence",
     "manipulation",
     "pairwise",
     "rates",

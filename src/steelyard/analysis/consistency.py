@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import pandas as pd
 
 from steelyard.analysis.divergence import (
     Found,
@@ -26,13 +24,12 @@ from steelyard.analysis.names import resolve_arm
 from steelyard.analysis.proportion import (
     Compatibility,
     Outcome,
-    Proportion,
     check_compatibility,
-    prefixed,
     proportion,
     proportions_by,
 )
 from steelyard.analysis.trajectories import (
+    Ties,
     group_by,
     most_frequent,
     population,
@@ -40,6 +37,7 @@ from steelyard.analysis.trajectories import (
     steps_on_path,
     trial_path,
 )
+from steelyard.analysis.trajectory_results import Consistency
 from steelyard.trials.argument_schema import ArgumentSchema
 from steelyard.trials.model import Arguments, Trial
 from steelyard.trials.paths import FailedCalls, Path, path_text
@@ -47,74 +45,6 @@ from steelyard.trials.tokens import arguments_text, canonical_text
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
-
-
-QUESTIONS = ("structural", "self_consistency", "argument", "outcome")
-
-
-@dataclass(frozen=True)
-class Consistency:
-    """How consistent one arm is.
-
-    Attributes
-    ----------
-    arm : str
-    compatibility : str or None
-        ``"plumbline"`` when the published definitions were used.
-    missing_policy : str
-    intended, scored, excluded : int
-        Trials.
-    structural : Proportion
-        Trials that took their task's reference path.
-    self_consistency : Proportion
-        Baseline trials that did.
-    argument : Proportion
-        Among the trials on the reference path, those whose arguments agree with the reference
-        (differences of severity ``low`` aside).
-    outcome : Proportion
-        Trials whose terminal state equals the most frequent one of their task's baseline.
-    by_perturbation, by_task : pandas.DataFrame
-        The structural proportion in groups.
-    references : dict of str to str
-        Task to the text of its reference path.
-    divergences : pandas.DataFrame
-        See :func:`steelyard.analysis.divergence.group_divergences`.
-    """
-
-    arm: str
-    compatibility: str | None
-    missing_policy: str
-    intended: int
-    scored: int
-    excluded: int
-    structural: Proportion
-    self_consistency: Proportion
-    argument: Proportion
-    outcome: Proportion
-    by_perturbation: pd.DataFrame = field(repr=False)
-    by_task: pd.DataFrame = field(repr=False)
-    references: dict[str, str] = field(repr=False)
-    divergences: pd.DataFrame = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per question, with its counts and intervals."""
-        rows = [
-            {"arm": self.arm, "question": name, **getattr(self, name).to_row()}
-            for name in QUESTIONS
-        ]
-        return pd.DataFrame(rows)
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the answers as one row: what was asked, then each question's counts and limits."""
-        return {
-            "arm": self.arm,
-            "compatibility": self.compatibility,
-            "missing_policy": self.missing_policy,
-            "intended": self.intended,
-            "scored": self.scored,
-            "excluded": self.excluded,
-            **prefixed({name: getattr(self, name) for name in QUESTIONS}),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +171,7 @@ def _reference(
 ) -> _Reference:
     """Return the reference of one task, from the trials that set it."""
     failed = _failed_calls(compatibility)
-    ties = "key" if compatibility is None else "order"
+    ties: Ties = "key" if compatibility is None else "order"
     chosen = most_frequent(trials, lambda t: trial_path(t, "full", failed), ties=ties)
     path = trial_path(chosen, "full", failed)
     on_path = [t for t in trials if trial_path(t, "full", failed) == path]
@@ -305,7 +235,7 @@ def _answer(
     answers.found += [Found(trial, divergence) for divergence in divergences]
     if reference.state is not None:
         read = trial.state is not None or compatibility is not None
-        same = states_equal(reference.state, trial.state) if read else None
+        same = states_equal(reference.state, trial.state, compatibility) if read else None
         answers.outcome.append((same, trial.key.task))
 
 

@@ -5,12 +5,12 @@ Kinds, and what ``step_index``, ``expected`` and ``got`` hold:
 ========== ======== ================================ ============================ ==============
 kind       severity step_index                       expected                     got
 ========== ======== ================================ ============================ ==============
-outcome    critical −1 (the whole trial)             the reference's state        the trial's
+outcome    critical -1 (the whole trial)             the reference's state        the trial's
 skipped    high     the reference's step             ``kind:name``                (not called)
 substitute high     the reference's step             ``kind:name``                ``kind:name``
 arg        declared the step on the common path      ``tool.argument=value``      the value
 extra      medium   the reference's step before it,  (nothing)                    ``kind:name``
-                    −1 before the first
+                    -1 before the first
 ========== ======== ================================ ============================ ==============
 
 Indices count the steps of the path that was compared, so with ``failed_calls="exclude"`` they
@@ -23,12 +23,13 @@ import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
 from steelyard.analysis.proportion import Compatibility, counts_of
-from steelyard.analysis._seam import align
+from steelyard.stats.alignment import align
 from steelyard.trials.argument_schema import ArgumentDifference, ArgumentSchema
 from steelyard.trials.arguments import compare_arguments
 from steelyard.trials.model import Arguments, Step, Trial
@@ -71,6 +72,7 @@ class Found:
     divergence: Divergence
 
 
+@lru_cache(maxsize=1024)
 def path_divergences(reference: Path, candidate: Path) -> tuple[Divergence, ...]:
     """Align two paths and list what the candidate skipped, substituted and added.
 
@@ -83,24 +85,20 @@ def path_divergences(reference: Path, candidate: Path) -> tuple[Divergence, ...]
     -------
     tuple of Divergence
         In the order of the alignment; empty when the paths are equal.
+
+    Raises
+    ------
+    InputError
+        Paths too long to align (see :func:`steelyard.stats.alignment.align`).
     """
-    codes: dict[tuple[str, str], int] = {}
-    for step in (*reference, *candidate):
-        codes.setdefault(step, len(codes))
-    script = align([codes[step] for step in reference], [codes[step] for step in candidate])
     found = []
-    for op, i, j in script:
-        if op == "skipped":
-            found.append(_on_path(op, i, _label(reference[i]), NOT_CALLED))
-        elif op == "substitute":
-            found.append(_on_path(op, i, _label(reference[i]), _label(candidate[j])))
-        elif op == "extra":
-            found.append(_on_path(op, i, NOTHING, _label(candidate[j])))
+    for op, i, j in align(reference, candidate).script:
+        expected = NOTHING if op == "extra" or i is None else _label(reference[i])
+        got = NOT_CALLED if j is None else _label(candidate[j])
+        if op != "match":
+            index = BEFORE_FIRST if i is None else i
+            found.append(Divergence(op, index, expected, got, SEVERITY[op]))
     return tuple(found)
-
-
-def _on_path(op: str, index: int | None, expected: str, got: str) -> Divergence:
-    return Divergence(op, BEFORE_FIRST if index is None else index, expected, got, SEVERITY[op])
 
 
 def _label(step: tuple[str, str]) -> str:
@@ -138,7 +136,7 @@ def argument_divergences(
     steps : sequence of Step
         The candidate's steps, as many.
     schemas : mapping of str to ArgumentSchema
-        By tool; a tool without one is compared by the types of its values.
+        By tool; the arguments of a tool without one are compared exactly.
     compatibility : {"plumbline"}, optional
         Compare arguments as Plumbline does.
     """
@@ -182,10 +180,19 @@ def state_text(state: Mapping[str, Any] | None, compatibility: Compatibility = N
     return _shown(state)
 
 
-def states_equal(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> bool:
-    """Return whether two terminal states were both read and hold the same JSON value."""
+def states_equal(
+    left: Mapping[str, Any] | None,
+    right: Mapping[str, Any] | None,
+    compatibility: Compatibility = None,
+) -> bool:
+    """Return whether two terminal states were both read and hold the same JSON value.
+
+    Plumbline compares Python dictionaries, in which ``True == 1``.
+    """
     if left is None or right is None:
         return False
+    if compatibility == "plumbline":
+        return bool(left == right)
     return canonical_text(left) == canonical_text(right)
 
 
@@ -212,7 +219,7 @@ def group_divergences(
         - ``kind``, ``step_index``, ``expected``, ``got``, ``severity``;
         - ``count``: occurrences (a trial can hold one divergence twice);
         - ``perturbations``: dict of perturbation to count; see :func:`by_perturbation`;
-        - ``tasks``, ``trials``: tuples, without repetition, in the order they were found.
+        - ``tasks`` (sorted) and ``trials`` (as found): tuples without repetition.
     """
     groups: dict[tuple[str, int, str, str], list[Found]] = {}
     for item in found:
@@ -242,7 +249,7 @@ def _group_row(
         "severity": members[0].divergence.severity,
         "count": len(members),
         "perturbations": counts_of(counts, order),
-        "tasks": tuple(dict.fromkeys(member.trial.key.task for member in members)),
+        "tasks": tuple(sorted({member.trial.key.task for member in members})),
         "trials": tuple(dict.fromkeys(member.trial.label for member in members)),
     }
 
@@ -288,7 +295,7 @@ def find_group(
     for row in groups.to_dict("records"):
         texts = (_comparable(row["kind"], row["expected"]), _comparable(row["kind"], row["got"]))
         if (row["kind"], row["step_index"], *texts) == wanted:
-            return row
+            return {str(column): value for column, value in row.items()}
     return None
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from steelyard.analysis.divergence import (
+    SEVERITY,
     WHOLE_TRIAL,
     Divergence,
     Found,
@@ -32,15 +33,14 @@ from steelyard.analysis.names import resolve_arm
 from steelyard.analysis.proportion import (
     Compatibility,
     Outcome,
-    Proportion,
     check_compatibility,
     lowest,
-    prefixed,
     proportion,
     proportions_by,
 )
 from steelyard.analysis.trajectories import (
     Population,
+    Ties,
     check_one_study,
     group_by,
     most_frequent,
@@ -49,6 +49,7 @@ from steelyard.analysis.trajectories import (
     steps_on_path,
     trial_path,
 )
+from steelyard.analysis.trajectory_results import Equivalence
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.trials.argument_schema import ArgumentSchema
 from steelyard.trials.model import Trial
@@ -56,92 +57,6 @@ from steelyard.trials.paths import FailedCalls
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
-
-QUESTIONS = ("outcome", "path", "argument", "incumbent_self_consistency")
-
-
-@dataclass(frozen=True)
-class Equivalence:
-    """How far a replacement does what the incumbent does.
-
-    Attributes
-    ----------
-    incumbent, replacement : str
-        The arms.
-    compatibility : str or None
-        ``"plumbline"`` when the published definitions were used.
-    missing_policy : str
-    intended, excluded : int
-        Trials of the replacement, and those of them that never ran or failed.
-    pairs, unpaired : int
-        Scored trials of the replacement with and without a reference.
-    outcome, path, argument : Proportion
-        Pairs that agree. Outcome: both states were read and are equal. Argument: among the pairs
-        on one path, those without a difference of a severity above ``low``.
-    incumbent_self_consistency : Proportion
-        Trials of the incumbent on the most frequent path of their own condition. A condition
-        with one trial says nothing about repeats and is left out, except with the published
-        definition, where it counts as consistent.
-    by_perturbation, by_task : pandas.DataFrame
-        The outcome proportion in groups.
-    path_by_perturbation : pandas.DataFrame
-        The path proportion by perturbation.
-    bound, worst_perturbation : float, str or None
-        The lowest lower limit of the outcome proportion over perturbations, and where it is.
-    clustered_bound : float
-        The same of the task-clustered limits.
-    plumbline_bound, plumbline_worst : float, str or None
-        Plumbline's retirement bound: the lower limit where the point estimate is lowest.
-    verdict, path_verdict : str
-        ``equivalent``, ``different`` or ``inconclusive`` at ``target``, for outcomes and for
-        paths (:func:`steelyard.analysis.equivalence_verdicts.bounded_verdict`).
-    plumbline_verdict : str
-        Plumbline's, see :func:`steelyard.analysis.equivalence_verdicts.published_verdict`.
-    target : float
-        The rate of agreement that counts as equivalence.
-    divergences : pandas.DataFrame
-        See :func:`steelyard.analysis.divergence.group_divergences`.
-    """
-
-    incumbent: str
-    replacement: str
-    compatibility: str | None
-    missing_policy: str
-    intended: int
-    excluded: int
-    pairs: int
-    unpaired: int
-    outcome: Proportion
-    path: Proportion
-    argument: Proportion
-    incumbent_self_consistency: Proportion
-    by_perturbation: pd.DataFrame = field(repr=False)
-    by_task: pd.DataFrame = field(repr=False)
-    path_by_perturbation: pd.DataFrame = field(repr=False)
-    bound: float
-    worst_perturbation: str | None
-    clustered_bound: float
-    plumbline_bound: float
-    plumbline_worst: str | None
-    verdict: str
-    path_verdict: str
-    plumbline_verdict: str
-    target: float
-    divergences: pd.DataFrame = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per question, with its counts and intervals."""
-        sides = {"incumbent": self.incumbent, "replacement": self.replacement}
-        rows = [{**sides, "question": name, **getattr(self, name).to_row()} for name in QUESTIONS]
-        return pd.DataFrame(rows)
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the answers as one row; the tables by group and the divergences are left out."""
-        skipped = {*QUESTIONS, "by_perturbation", "by_task", "path_by_perturbation", "divergences"}
-        plain = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in skipped
-        }
-        return {**plain, **prefixed({name: getattr(self, name) for name in QUESTIONS})}
 
 
 @dataclass(slots=True)
@@ -157,6 +72,8 @@ class _Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
+    incumbent: str
+    replacement: str
     schemas: Mapping[str, ArgumentSchema]
     order: Sequence[str]
     missing: str
@@ -219,12 +136,21 @@ def equivalence_of_trials(
     """
     check_compatibility(compatibility)
     listed = list(trials)
-    _check_arms(listed, incumbent, replacement)
+    _check_arms(listed, incumbent, replacement, compatibility)
     check_one_study([t for t in listed if t.key.arm in (incumbent, replacement)])
     old = population([t for t in listed if t.key.arm == incumbent], missing)
     new = population([t for t in listed if t.key.arm == replacement], missing)
     order = perturbations or list(dict.fromkeys(t.key.perturbation for t in new.scored))
-    settings = _Settings(schemas or {}, order, missing, confidence, target, compatibility)
+    settings = _Settings(
+        incumbent,
+        replacement,
+        schemas or {},
+        order,
+        missing,
+        confidence,
+        target,
+        compatibility,
+    )
     references, self_consistency = _references(old.scored, settings)
     answers = _Answers()
     for trial in new.scored:
@@ -233,11 +159,13 @@ def equivalence_of_trials(
             answers.unpaired += 1
         else:
             _answer(trial, reference, settings, answers)
-    return _result(incumbent, replacement, new, self_consistency, answers, settings)
+    return _result(new, self_consistency, answers, settings)
 
 
-def _check_arms(trials: Sequence[Trial], incumbent: str, replacement: str) -> None:
-    if incumbent == replacement:
+def _check_arms(
+    trials: Sequence[Trial], incumbent: str, replacement: str, compatibility: Compatibility
+) -> None:
+    if incumbent == replacement and compatibility is None:
         raise InputError(f"incumbent and replacement are both {incumbent!r}; give two arms")
     arms = {trial.key.arm for trial in trials}
     for arm in (incumbent, replacement):
@@ -253,7 +181,7 @@ def _references(
     trials: Sequence[Trial], settings: _Settings
 ) -> tuple[dict[Hashable, Trial], list[Outcome]]:
     """Return each condition's reference trial, and how the incumbent agrees with itself."""
-    ties = "key" if settings.compatibility is None else "order"
+    ties: Ties = "key" if settings.compatibility is None else "order"
     references, agreement = {}, []
     for condition, members in group_by(trials, _condition).items():
 
@@ -273,12 +201,15 @@ def _answer(trial: Trial, reference: Trial, settings: _Settings, answers: _Answe
     """Put the three questions to one pair."""
     compatibility, task = settings.compatibility, trial.key.task
     read = compatibility is not None or None not in (trial.state, reference.state)
-    same_state = states_equal(reference.state, trial.state)
+    same_state = states_equal(reference.state, trial.state, compatibility)
     answers.outcome.append((trial, (same_state if read else None, task)))
     divergences: list[Divergence] = []
     if reference.state is not None and read and not same_state:
-        texts = [state_text(side.state, compatibility) for side in (reference, trial)]
-        divergences.append(Divergence("outcome", WHOLE_TRIAL, *texts, "critical"))
+        expected_state = state_text(reference.state, compatibility)
+        got_state = state_text(trial.state, compatibility)
+        divergences.append(
+            Divergence("outcome", WHOLE_TRIAL, expected_state, got_state, SEVERITY["outcome"])
+        )
     expected = steps_on_path(reference, "effect", settings.failed_calls)
     steps = steps_on_path(trial, "effect", settings.failed_calls)
     paths = [tuple((s.kind, s.name) for s in side) for side in (expected, steps)]
@@ -294,8 +225,6 @@ def _answer(trial: Trial, reference: Trial, settings: _Settings, answers: _Answe
 
 
 def _result(
-    incumbent: str,
-    replacement: str,
     new: Population,
     self_consistency: Sequence[Outcome],
     answers: _Answers,
@@ -318,8 +247,8 @@ def _result(
     bound, worst = lowest(outcomes, "perturbation", "low")
     plumbline_bound, plumbline_worst = lowest(outcomes, "perturbation", "estimate")
     return Equivalence(
-        incumbent=incumbent,
-        replacement=replacement,
+        incumbent=settings.incumbent,
+        replacement=settings.replacement,
         compatibility=settings.compatibility,
         missing_policy=settings.missing,
         intended=new.intended,

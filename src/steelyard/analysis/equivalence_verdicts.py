@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
 from steelyard.errors import InputError
@@ -31,7 +29,7 @@ def bounded_verdict(table: pd.DataFrame, target: float, confidence: float) -> st
     -------
     str
         ``"equivalent"``: the lower limit of every group reaches the target. ``"different"``: the
-        upper limit of some group stays below it; the limits are taken at 1 − (1 − confidence)/k
+        upper limit of some group stays below it; the limits are taken at 1 - (1 - confidence)/k
         for k groups, because each group is another chance to find one low. ``"inconclusive"``:
         neither, or a group has no scored pair.
 
@@ -80,45 +78,3 @@ def published_verdict(bound: float, divergences: int) -> str:
     if bound >= NEAR:
         return "near_equivalent"
     return "diverges" if bound >= DIVERGING else "materially_different"
-
-
-def runs_needed(bound: float, confidence: float = 0.95) -> int:
-    """Return how many pairs, all agreeing, give a lower Wilson limit of at least ``bound``.
-
-    Parameters
-    ----------
-    bound : float
-        From 0 to below 1.
-    confidence : float, default 0.95
-        Level of the two-sided interval.
-
-    Returns
-    -------
-    int
-        The smallest n with n/(n + z²) ≥ bound, which is the Wilson limit of n of n; at least 1.
-
-    Raises
-    ------
-    InputError
-        No number of runs shows a rate of 1.
-    """
-    if not (0 <= bound < 1):
-        raise InputError(
-            f"bound is {bound!r}; accepted are numbers from 0 to below 1, because no number of "
-            "runs shows that a rate is 1"
-        )
-    low = 1
-    while wilson_interval(low, low, confidence).low < bound:
-        low *= 2
-    return _least(low // 2 + 1, low, bound, confidence) if low > 1 else 1
-
-
-def _least(first: int, last: int, bound: float, confidence: float) -> int:
-    """Return the smallest n in first..last that suffices; ``last`` does."""
-    while first < last:
-        middle = (first + last) // 2
-        if wilson_interval(middle, middle, confidence).low >= bound:
-            last = middle
-        else:
-            first = middle + 1
-    return math.trunc(last)

@@ -26,7 +26,7 @@ class Proportion(Result):
     excluded : int
         Those of them that could not be scored.
     successes, total : int
-        The counts; total = intended − excluded.
+        The counts; total = intended - excluded.
     estimate : float
         successes / total; NaN when total is 0.
     low, high, level, method

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
 
 T = TypeVar("T")
-PathKind = Literal["full", "effect"]
+PathKind: TypeAlias = Literal["full", "effect"]
+Ties: TypeAlias = Literal["key", "order"]
 MISSING_POLICIES = ("exclude", "recorded")
 
 
@@ -65,38 +66,41 @@ def read_trials(tables: StudyTables, **filters: Any) -> list[Trial]:
     )
     by_trial = {str(name): rows for name, rows in steps.groupby("trial_id", sort=False)}
     states = tables.frame("states").set_index("trial_id")["state"].to_dict()
-    return [
-        Trial(
-            key=parse_trial_id(row.trial_id),
-            status=row.status,
-            steps=_steps(by_trial.get(row.trial_id), f"{tables.study}, trial {row.trial_id}"),
-            study=tables.study,
-            state=_state(states.get(row.trial_id), f"{tables.study}, trial {row.trial_id}"),
-            error=_text(row.error),
+    read = []
+    for row in trials.to_dict("records"):
+        name, where = row["trial_id"], f"{tables.study}, trial {row['trial_id']}"
+        read.append(
+            Trial(
+                key=parse_trial_id(name),
+                status=row["status"],
+                steps=_steps(by_trial.get(name), where),
+                study=tables.study,
+                state=_state(states.get(name), where),
+                error=_text(row["error"]),
+            )
         )
-        for row in trials.itertuples()
-    ]
+    return read
 
 
 def _steps(rows: pd.DataFrame | None, where: str) -> tuple[Step, ...]:
     if rows is None:
         return ()
-    steps = []
-    for row in rows.sort_values("step_index", kind="stable").itertuples():
-        try:
-            steps.append(
-                Step(
-                    kind=row.kind,
-                    name=row.name,
-                    arguments=read_arguments(_text(row.arguments)),
-                    output=_json(row.output, f"{where}, step {row.step_index}, output"),
-                    error=_text(row.error),
-                    wall_ms=None if pd.isna(row.wall_ms) else float(row.wall_ms),
-                )
-            )
-        except InputError as error:
-            raise DataError(f"{where}, step {row.step_index}: {error}") from None
-    return tuple(steps)
+    ordered = rows.sort_values("step_index", kind="stable").to_dict("records")
+    return tuple(_step(row, f"{where}, step {row['step_index']}") for row in ordered)
+
+
+def _step(row: Mapping[Hashable, Any], where: str) -> Step:
+    try:
+        return Step(
+            kind=row["kind"],
+            name=row["name"],
+            arguments=read_arguments(_text(row["arguments"])),
+            output=_json(row["output"], f"{where}, output"),
+            error=_text(row["error"]),
+            wall_ms=None if pd.isna(row["wall_ms"]) else float(row["wall_ms"]),
+        )
+    except InputError as error:
+        raise DataError(f"{where}: {error}") from None
 
 
 def _state(value: Any, where: str) -> Mapping[str, Any] | None:
@@ -193,7 +197,7 @@ def trial_path(trial: Trial, kind: PathKind, failed_calls: FailedCalls) -> Path:
 
 
 def most_frequent(
-    trials: Sequence[Trial], key: Callable[[Trial], Hashable], *, ties: Literal["key", "order"]
+    trials: Sequence[Trial], key: Callable[[Trial], Hashable], *, ties: Ties
 ) -> Trial:
     """Return a trial whose ``key`` is the most frequent one.
 
