@@ -12,6 +12,7 @@ import duckdb
 import pandas as pd
 
 from steelyard import analysis
+from steelyard.analysis.audit import audit as audit_study
 from steelyard.errors import InputError
 from steelyard.store import StudyTables, connect, find_root, open_database
 from steelyard.store.schema import TABLES
@@ -73,7 +74,7 @@ class Study:
     reliability = _OverTables(analysis.reliability)
     seeds = _OverTables(analysis.seeds)
     repeat_agreement = _OverTables(analysis.repeat_agreement)
-    audit = _OverTables(analysis.audit)
+    audit = _OverTables(audit_study)
 
     @property
     def name(self) -> str:

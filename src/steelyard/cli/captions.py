@@ -30,11 +30,15 @@ def rates(frame: pd.DataFrame) -> str:
 
 def certificates(frame: pd.DataFrame) -> str:
     """Describe a table of certificates."""
-    return (
-        f"{_estimand(frame)}\n{_denominators(frame)}\n"
-        "Bound: smallest lower Wilson limit over the perturbations. As Plumbline prints: the limit "
-        "of the lowest rate, which is not always the smallest limit."
-    )
+    lines = [
+        _estimand(frame),
+        _denominators(frame),
+        "Bound: smallest lower Wilson limit over the perturbations.",
+        "As Plumbline prints: the limit of the lowest rate, not always the smallest limit.",
+    ]
+    limited = frame[frame["reason"] != ""]
+    lines += [f"{row.arm}: {row.reason}." for row in limited.itertuples()]
+    return "\n".join(lines)
 
 
 def manipulation(frame: pd.DataFrame) -> str:
@@ -53,7 +57,7 @@ def reliability(frame: pd.DataFrame) -> str:
     return (
         f"{_estimand(frame)}\n{_denominators(once)}\n"
         "pass^k: all of k attempts at a task succeed. pass@k: at least one does. Each averaged "
-        "over the tasks with k counted trials; intervals over tasks."
+        "over the tasks with k counted trials; interval of pass^k over tasks."
     )
 
 
@@ -64,8 +68,8 @@ def comparison(frame: pd.DataFrame) -> str:
         f"{_pairs(frame)}; points: candidate minus reference.",
         _sides(frame),
         "p within tasks: exact, labels exchanged inside each task.",
-        f"Adjusted: {frame['adjustment'].iloc[0]} over {_families(frame)} p-values.",
-        "Smallest margin: the least at which the arms could be called equivalent.",
+        f"Adjusted: {frame['adjustment'].iloc[0]}, family of {_families(frame)}.",
+        "Least margin, in points: the smallest at which the arms could be called equivalent.",
     ]
     stated = frame["margin"].dropna().unique()
     if len(stated) == 1:

@@ -23,33 +23,32 @@ def rates(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
     """Return the columns of a table of rates."""
     level = _level(frame)
     return [
-        *_labels(frame, by),
+        *_labels(by),
         column("passed", "successes", "total", kind="fraction"),
         column("rate", "estimate", kind="rate"),
-        column(f"{level} over trials", "low", "high", kind="rate interval"),
-        column(f"{level} over tasks", "clustered_low", "clustered_high", kind="rate interval"),
+        column(f"{level}\nover trials", "low", "high", kind="rate interval"),
+        column(f"{level}\nover tasks", "clustered_low", "clustered_high", kind="rate interval"),
         *_DENOMINATORS,
     ]
 
 
-def certificates(frame: pd.DataFrame) -> list[Column]:
+def certificates() -> list[Column]:
     """Return the columns of a table of certificates."""
-    shown = [
+    return [
         column("arm", "arm"),
         column("bound", "bound", kind="rate"),
         column("grade", "grade"),
         column("worst", "worst_perturbation"),
-        column("bound over tasks", "clustered_bound", kind="rate"),
-        column("as Plumbline prints", "plumbline_bound", kind="rate"),
+        column("bound\nover tasks", "clustered_bound", kind="rate"),
+        column("as Plumbline\nprints", "plumbline_bound", kind="rate"),
         *_DENOMINATORS,
     ]
-    return [*shown, *_reason(frame)]
 
 
 def manipulation(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
     """Return the columns of a manipulation check."""
     return [
-        *_labels(frame, by),
+        *_labels(by),
         column("assigned", "assigned", kind="count"),
         column("recorded", "recorded", kind="count"),
         column("applied", "applied", kind="count"),
@@ -61,14 +60,12 @@ def manipulation(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
 
 def reliability(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
     """Return the columns of a reliability curve."""
-    level = _level(frame)
     return [
-        *_labels(frame, by),
+        *_labels(by),
         column("k", "k", kind="count"),
         column("pass^k", "pass_hat_k", kind="rate"),
-        column(level, "low", "high", kind="rate interval"),
+        column(_level(frame), "low", "high", kind="rate interval"),
         column("pass@k", "pass_at_k", kind="rate"),
-        column(level, "pass_at_low", "pass_at_high", kind="rate interval"),
         column("tasks", "tasks_used", "tasks_total", kind="fraction"),
         *_DENOMINATORS,
     ]
@@ -78,47 +75,29 @@ def comparison(frame: pd.DataFrame) -> list[Column]:
     """Return the columns of a comparison."""
     level = _level(frame)
     return [
-        *_given(frame, "comparison"),
         column("stratum", "stratum"),
-        *_case(frame),
         column("reference", "reference_successes", "reference_total", kind="fraction"),
         column("candidate", "candidate_successes", "candidate_total", kind="fraction"),
         column("points", "difference", kind="points"),
-        column(f"{level} over tasks", "clustered_low", "clustered_high", kind="points interval"),
-        column("p within tasks", "p_stratified", kind="p"),
+        column(f"{level}\nover tasks", "clustered_low", "clustered_high", kind="points interval"),
+        column("p within\ntasks", "p_stratified", kind="p"),
         column("adjusted", "p_adjusted", kind="p"),
-        column("smallest margin", "smallest_margin", kind="points"),
+        column("least\nmargin", "smallest_margin", kind="points"),
         column("verdict", "verdict"),
     ]
 
 
-def audit(*, queries: bool) -> list[Column]:
-    """Return the columns of an audit, with the queries on request."""
-    shown = [
-        column("check", "check"),
-        column("subject", "subject"),
-        column("verdict", "verdict"),
-        column("evidence", "evidence"),
-    ]
-    return [*shown, column("query", "query")] if queries else shown
+def sections(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that break the output into tables of their own."""
+    return [name for name in ("comparison", "case") if name in frame and len(set(frame[name])) > 1]
 
 
-def _labels(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
-    return [*(column(name, name) for name in by), *_case(frame)]
-
-
-def _case(frame: pd.DataFrame) -> list[Column]:
-    """Show the case where there is more than the observed one."""
-    bounded = "case" in frame and frame["case"].ne("observed").any()
-    return [column("case", "case")] if bounded else []
+def _labels(by: Sequence[str]) -> list[Column]:
+    return [column(name, name) for name in by]
 
 
 def _reason(frame: pd.DataFrame) -> list[Column]:
     return [column("reason", "reason")] if frame["reason"].ne("").any() else []
-
-
-def _given(frame: pd.DataFrame, name: str) -> list[Column]:
-    return [column(name, name)] if name in frame else []
 
 
 def _level(frame: pd.DataFrame) -> str:

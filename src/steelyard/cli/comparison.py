@@ -85,7 +85,14 @@ def compare(
         frame = opened.compare(reference, candidate, measure, **settings)
     else:
         frame = _declared(opened, measure, settings)
-    result = Result("compare", frame, columns.comparison(frame), captions.comparison(frame), study)
+    result = Result(
+        "compare",
+        frame,
+        columns.comparison(frame),
+        captions.comparison(frame),
+        study,
+        sections=columns.sections(frame),
+    )
     emit(result, as_json=as_json, as_csv=as_csv)
 
 

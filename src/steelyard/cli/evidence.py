@@ -45,7 +45,14 @@ def rates(
             arm=arm, perturbation=perturbation, task=task, variant=variant, repeat=repeat
         ),
     )
-    result = Result("rates", frame, columns.rates(frame, groups), captions.rates(frame), study)
+    result = Result(
+        "rates",
+        frame,
+        columns.rates(frame, groups),
+        captions.rates(frame),
+        study,
+        columns.sections(frame),
+    )
     emit(result, as_json=as_json, as_csv=as_csv)
 
 
@@ -94,9 +101,7 @@ def certify(
         for name in arm or opened.arms
     ]
     frame = pd.DataFrame([certificate.to_row() for certificate in certificates])
-    result = Result(
-        "certify", frame, columns.certificates(frame), captions.certificates(frame), study
-    )
+    result = Result("certify", frame, columns.certificates(), captions.certificates(frame), study)
     emit(result, as_json=as_json, as_csv=as_csv)
 
 
@@ -172,6 +177,12 @@ def reliability(
             arm=arm, perturbation=perturbation, task=task, variant=variant, repeat=repeat
         ),
     )
-    shown = columns.reliability(frame, groups)
-    result = Result("reliability", frame, shown, captions.reliability(frame), study)
+    result = Result(
+        "reliability",
+        frame,
+        columns.reliability(frame, groups),
+        captions.reliability(frame),
+        study,
+        columns.sections(frame),
+    )
     emit(result, as_json=as_json, as_csv=as_csv)

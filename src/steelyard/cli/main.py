@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from steelyard import SteelyardError, __version__
+from steelyard.cli.audits import audit
 from steelyard.cli.comparison import compare
 from steelyard.cli.evidence import certify, manipulation, rates, reliability
 from steelyard.cli.project import data, report, reproduce
-from steelyard.cli.questions import audit, sql, studies
+from steelyard.cli.questions import sql, studies
 
 app = typer.Typer(
     name="steelyard",

@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 WIDTH = 100
 """Width of a table that goes into a file or a pipe, where there is no terminal to ask."""
 
-WIDEST_TEXT = 50
-"""Width from which a text of a table without chosen columns is folded."""
+GAP = 2
+"""Spaces between two columns."""
+
+FOLDED = 16
+"""A text is not folded into less than this."""
+
+LONGEST_WORD = 40
+"""A word of up to this length is not broken."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class Result:
         Estimand, policy and denominators, in sentences.
     study : str, optional
         The study's id.
+    sections : sequence of str, optional
+        Columns of text; the readable output has a table for each combination of their values.
     """
 
     verb: str
@@ -52,6 +60,7 @@ class Result:
     columns: Sequence[Column] | None = None
     caption: str = ""
     study: str | None = None
+    sections: Sequence[str] = ()
 
 
 def check_format(as_json: bool, as_csv: bool) -> None:
@@ -127,39 +136,64 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def _show_table(result: Result) -> None:
-    from rich import box
-
-    from steelyard.report.tables import rich_table
+    from steelyard.report.tables import default_columns
 
     out = console()
-    columns = _fitting(result.frame, out.width) if result.columns is None else result.columns
-    table = rich_table(result.frame, columns)
-    table.box, table.show_edge, table.collapse_padding = box.SIMPLE_HEAD, False, True
-    for cells in table.columns:
-        cells.no_wrap = cells.justify == "right"  # a number stays on one line, a text may fold
-    out.print(table)
+    frame = result.frame
+    wanted = default_columns(frame) if result.columns is None else result.columns
+    columns = _fitting(frame, wanted, out.width)
+    if result.sections:
+        for names, part in frame.groupby(list(result.sections), sort=False):
+            out.print(", ".join(map(str, names)))
+            _print_table(out, part, columns)
+    else:
+        _print_table(out, frame, columns)
     if result.caption:
         out.print(result.caption)
-    shown = {source for column in columns for source in column.sources}
-    hidden = [name for name in result.frame.columns if str(name) not in shown]
+    shown = {source for column in columns for source in column.sources} | set(result.sections)
+    hidden = [name for name in frame.columns if str(name) not in shown]
     if hidden:
         out.print(f"{len(hidden)} more columns: --json or --csv.")
     sys.stdout.flush()
 
 
-def _fitting(frame: pd.DataFrame, width: int) -> list[Column]:
-    """Return the leading columns that fit beside each other, at least one."""
-    from rich.cells import cell_len
+def _fitting(frame: pd.DataFrame, columns: Sequence[Column], width: int) -> list[Column]:
+    """Return the leading columns that stay readable beside each other, at least one."""
+    from steelyard.report.tables import records
 
-    from steelyard.report.tables import default_columns, records
-
-    rows_shown = records(frame)
+    shown = records(frame)
     chosen: list[Column] = []
-    used = 0
-    for column in default_columns(frame):
-        texts = [column.header, *(column.cell(row) for row in rows_shown)]
-        used += 2 + min(max(map(cell_len, texts)), WIDEST_TEXT)
+    used = -GAP
+    for column in columns:
+        used += GAP + _least_width(column, [column.cell(row) for row in shown])
         if chosen and used > width:
             break
         chosen.append(column)
     return chosen
+
+
+def _least_width(column: Column, texts: Sequence[str]) -> int:
+    """Return the width below which a column would break numbers or words."""
+    from rich.cells import cell_len
+
+    header = max(map(cell_len, column.header.splitlines()))
+    longest = max(map(cell_len, texts), default=0)
+    if column.numeric or longest <= FOLDED:
+        return max(header, longest)
+    word = max(cell_len(word) for text in texts for word in text.split())
+    return max(header, FOLDED, min(word, LONGEST_WORD))
+
+
+def _print_table(out: Console, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
+    from rich import box
+
+    from steelyard.report.tables import records, rich_table
+
+    table = rich_table(frame, columns)
+    table.box, table.show_edge, table.pad_edge = box.SIMPLE_HEAD, False, False
+    table.collapse_padding = True
+    shown = records(frame)
+    for cells, column in zip(table.columns, columns, strict=True):
+        cells.min_width = _least_width(column, [column.cell(row) for row in shown])
+        cells.no_wrap = column.numeric
+    out.print(table, "")

@@ -1,4 +1,4 @@
-"""Verbs over whole studies: studies, audit, sql."""
+"""Verbs over all tables: studies, sql."""
 
 from __future__ import annotations
 
@@ -44,31 +44,6 @@ def studies(
     emit(Result("studies", frame, shown, caption), as_json=as_json, as_csv=as_csv)
 
 
-def audit(
-    study: options.StudyName,
-    queries: Annotated[
-        bool, typer.Option("--queries", help="Show the SQL behind each line as well.")
-    ] = False,
-    as_json: options.AsJson = False,
-    as_csv: options.AsCsv = False,
-    database: options.Database = None,
-    root: options.Root = None,
-) -> None:
-    """Check what the study's evidence supports and what it does not."""
-    check_format(as_json, as_csv)
-    from steelyard import open as open_study
-    from steelyard.cli import columns
-
-    frame = open_study(study, root=root, database=database).audit()
-    verdicts = ", ".join(
-        f"{int(frame['verdict'].eq(verdict).sum())} {verdict}"
-        for verdict in ("pass", "caution", "fail")
-    )
-    caption = f"{verdicts}. The query behind each line: --queries."
-    result = Result("audit", frame, columns.audit(queries=queries), caption, study)
-    emit(result, as_json=as_json, as_csv=as_csv)
-
-
 def sql(
     query: Annotated[
         str | None,
@@ -99,7 +74,7 @@ def sql(
         frame = run_query(open_connection(root=root, database=database), query)
     else:
         frame = open_study(study, root=root, database=database).sql(query)
-    caption = f"{len(frame):,} rows"
+    caption = f"{len(frame):,} {'row' if len(frame) == 1 else 'rows'}"
     if len(frame) > SQL_ROWS and not (as_json or as_csv):
         caption = f"The first {SQL_ROWS} of {caption}; all: --json or --csv"
         frame = frame.head(SQL_ROWS)
@@ -118,6 +93,6 @@ def _schema() -> Result:
         for table in TABLES.values()
         for column in table.columns
     ]
-    return Result(
-        "sql", pd.DataFrame(rows), None, "NULL means unknown or not measured, never zero or empty."
-    )
+    frame = pd.DataFrame(rows)
+    caption = "NULL means unknown or not measured, never zero or empty."
+    return Result("sql", frame, default_columns(frame), caption)
