@@ -70,6 +70,14 @@ class Evidence:
         """Return one table of the study, totally sorted; callers must not change it."""
         return self.once(("frame", table), lambda: self.tables.frame(table))
 
+    def trials_in_scope(self) -> pd.DataFrame:
+        """Return the table ``trials`` within the study's declared scope, whatever their status."""
+        trials = self.frame("trials")
+        for column, names in dict(self.tables.design.scope).items():
+            accepted = [names] if isinstance(names, str) else list(names)
+            trials = trials[trials[column].astype(str).isin(accepted)]
+        return trials
+
     def rates(self, measure: str, missing: str, by: tuple[str, ...]) -> pd.DataFrame:
         """Return :func:`steelyard.analysis.rates` for one measure, policy and grouping."""
         return self.once(

@@ -1,0 +1,8 @@
+"""What do the tables and the claims made from them not support? A checklist that finds out."""
+
+from __future__ import annotations
+
+from steelyard.analysis.audit.checklist import CHECKS, audit
+from steelyard.analysis.audit.findings import VERDICTS, Finding
+
+__all__ = ["CHECKS", "VERDICTS", "Finding", "audit"]
