@@ -18,7 +18,7 @@ from steelyard.store.tables import StudyTables, study_names
 def test_types_and_nulls(small_study):
     tables = small_study(
         [
-            {"task": "1", "success": 1, "perturbation_applied": True, "attempts": 2},
+            {"task": "1", "success": 1, "perturbation_applied": True, "seed": 2**62 + 1},
             {"task": "2", "success": None, "status": "failed"},
             {"task": "3", "success": math.nan},
         ],
@@ -26,7 +26,9 @@ def test_types_and_nulls(small_study):
     )
     trials = tables.frame("trials")
     assert trials["perturbation_applied"].dtype == "boolean"
-    assert trials["attempts"].dtype == "Int64"
+    assert trials["seed"].dtype == "Int64"
+    assert trials["seed"].tolist()[0] == 2**62 + 1
+    assert trials["error"].isna().all()
     assert trials["repeat"].dtype == "int64"
     assert trials["cost_usd"].dtype == "float64"
     measures = tables.frame("measures")

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import pyarrow as pa
 
 from steelyard.errors import UnknownNameError
 from steelyard.store.declaration import Declaration
@@ -14,13 +15,6 @@ from steelyard.store.schema import TABLES
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_PANDAS = {
-    "INTEGER": "Int64",
-    "BIGINT": "Int64",
-    "BOOLEAN": "boolean",
-    "DOUBLE": "float64",
-}
 
 
 @dataclass(frozen=True)
@@ -80,9 +74,9 @@ class StudyTables:
         pandas.DataFrame
             The table's columns in their order, sorted by its key (by all columns where it has
             none), so that equal data gives equal frames. Whole numbers that may be NULL are
-            ``Int64``, booleans ``boolean``, text is str or None. In ``measures`` NULL and NaN
-            both read as NaN; the additional column ``measured`` is False for NULL. The frame is
-            the caller's to change.
+            ``Int64``, booleans ``boolean``, text is pandas' text type with its missing value.
+            In ``measures`` NULL and NaN both read as NaN; the additional column ``measured`` is
+            False for NULL. The frame is the caller's to change.
 
         Raises
         ------
@@ -96,18 +90,30 @@ class StudyTables:
         return self._frames[table].copy()
 
     def _read(self, table: str) -> pd.DataFrame:
+        import pandas as pd  # here, so that opening a study stays quick
+
         schema = TABLES[table]
         extra = ", value IS NOT NULL AS measured" if table == "measures" else ""
         order = ", ".join(f"{name} NULLS LAST" for name in schema.order)
-        frame = self.connection.execute(
-            f"SELECT *{extra} FROM {table} WHERE study = ? ORDER BY {order}", [self.study]
-        ).df()
-        types = {
-            column.name: "int64" if column.required else _PANDAS[column.type]
-            for column in schema.columns
-            if column.type in _PANDAS
+        rows = self.connection.sql(
+            f"SELECT *{extra} FROM {table} WHERE study = ? ORDER BY {order}", params=[self.study]
+        ).to_arrow_table()
+        # By way of Arrow: pandas alone would read a NULL among whole numbers as NaN, and with it
+        # all of them as floats, which hold a large seed only approximately.
+        nullable = {
+            pa.int32(): pd.Int64Dtype(),
+            pa.int64(): pd.Int64Dtype(),
+            pa.bool_(): pd.BooleanDtype(),
         }
-        return frame.astype(types)
+        frame: pd.DataFrame = rows.to_pandas(types_mapper=nullable.get)
+        required = {
+            column.name: "int64"
+            for column in schema.columns
+            if column.required and column.type in ("INTEGER", "BIGINT")
+        }
+        if extra:
+            required["measured"] = "bool"
+        return frame.astype(required)
 
 
 def study_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
