@@ -64,6 +64,14 @@ def test_nothing_scored(small_study):
     assert found.reason == "no scored trial"
 
 
+def test_a_declared_perturbation_that_the_arm_never_met_is_named(small_study):
+    rows = [{"task": t, "success": 1} for t in ("t1", "t2")]
+    rows += [{"arm": "b", "perturbation": "p", "task": "t1", "success": 1}]
+    tables = small_study(rows)
+    assert certify(tables, "a").reason == "the arm has no trial under p"
+    assert certify(tables, "a", perturbation="baseline").reason == ""
+
+
 def test_bounds_take_the_worst_case(small_study):
     rows = [{"success": 1} for _ in range(7)] + [{"success": None}]
     found = certify(small_study(rows), "a", missing="bounds")

@@ -214,6 +214,21 @@ def test_bounds_show_the_candidate_at_its_worst_and_best(small_study):
     assert list(frame["family_size"]) == [1, 1]
 
 
+def test_the_applied_population_says_how_many_are_unknown(small_study):
+    fault = {"perturbation": "fault"}
+    rows = [{"arm": name, "success": 1} for name in "ab"]
+    rows += arm("a", {"t1": [1, 0], "t2": [1, 1]}, **fault, perturbation_applied=True)
+    rows += arm("b", {"t1": [1, 0], "t2": [1, 1]}, **fault)
+    frame = compare(small_study(rows), "a", "b", population="applied").set_index("stratum")
+    row = frame.loc["fault"]
+    assert (row["reference_total"], row["candidate_total"]) == (4, 0)
+    assert row["reason"] == (
+        "the candidate has no counted trial here; "
+        "4 trials left out: unknown whether the perturbation happened"
+    )
+    assert frame.loc["baseline", "candidate_total"] == 1
+
+
 def test_an_arm_of_another_study(small_study):
     here = small_study(arm("a", A), study="here")
     there = small_study(arm("a", B), study="there", beside=here)

@@ -6,6 +6,7 @@ was imported before. ``import steelyard`` itself does not import this package.
 """
 
 from steelyard.analysis.attestation import attest
+from steelyard.analysis.audit import audit
 from steelyard.analysis.certificate import Certificate, certify
 from steelyard.analysis.comparison import compare, pairwise
 from steelyard.analysis.conformance import Conformance, conformance
@@ -24,6 +25,7 @@ __all__ = [
     "Consistency",
     "Equivalence",
     "attest",
+    "audit",
     "certify",
     "compare",
     "conformance",

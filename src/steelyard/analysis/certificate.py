@@ -156,12 +156,11 @@ def certify(
     bound, worst = _lowest(scored, "low", "low")
     clustered_bound, clustered_worst = _lowest(scored, "clustered_low", "clustered_low")
     plumbline_bound, plumbline_worst = _lowest(scored, "estimate", "low")
-    first = table.iloc[0]
     return Certificate(
         study=tables.study,
         arm=arm,
-        measure=str(first["measure"]),
-        missing_policy=str(first["missing_policy"]),
+        measure=str(table["measure"].iloc[0]),
+        missing_policy=str(table["missing_policy"].iloc[0]),
         population=population,
         level=confidence,
         bound=bound,
@@ -175,10 +174,8 @@ def certify(
         plumbline_bound=plumbline_bound,
         plumbline_worst=plumbline_worst,
         plumbline_grade=grade(plumbline_bound),
-        intended=int(table["intended"].sum()),
-        scored=int(table["scored"].sum()),
-        excluded=int(table["excluded"].sum()),
-        reason=_limits(scored, unscored),
+        **{name: int(table[name].sum()) for name in ("intended", "scored", "excluded")},
+        reason=_limits(scored, unscored, _unassigned(tables, table, filters)),
         perturbations=table,
     )
 
@@ -199,12 +196,23 @@ def _lowest(scored: pd.DataFrame, by: str, take: str) -> tuple[float, str]:
     return float(row[take]), str(row["perturbation"])
 
 
-def _limits(scored: pd.DataFrame, unscored: tuple[str, ...]) -> str:
-    if scored.empty:
-        return "no scored trial"
+def _unassigned(tables: StudyTables, table: pd.DataFrame, filters: TrialFilters) -> tuple[str, ...]:
+    """Return the declared perturbations that the arm was never meant to meet."""
+    if filters.get("perturbation") is not None or tables.design.scope.get("perturbation"):
+        return ()
+    met = set(table["perturbation"])
+    return tuple(name for name in tables.design.design.perturbations if name not in met)
+
+
+def _limits(scored: pd.DataFrame, unscored: tuple[str, ...], unassigned: tuple[str, ...]) -> str:
+    """Say what the certificate does not cover."""
     parts = []
-    if unscored:
+    if scored.empty:
+        parts.append("no scored trial")
+    elif unscored:
         parts.append(f"no scored trial under {', '.join(unscored)}: nothing is certified there")
+    if unassigned:
+        parts.append(f"the arm has no trial under {', '.join(unassigned)}")
     single = scored.loc[scored["n_clusters"] < 2, "perturbation"]
     if len(single):
         parts.append(f"no clustered limit under {', '.join(single)}: 1 cluster")

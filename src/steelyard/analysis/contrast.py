@@ -206,10 +206,22 @@ def contrast(
     row |= independent(sides, confidence)
     row |= over_tasks(sides, confidence, margin)
     row |= permutation_tests(sides, monte_carlo)
-    for side, trials in (("reference", sides.reference), ("candidate", sides.candidate)):
-        if trials.empty:
-            row["reason"] = f"the {side} has no counted trial here"
+    row["reason"] = _reason(sides, row["reason"], pd.concat([reference, candidate]))
     return row
+
+
+def _reason(sides: Sides, verdict_reason: str, trials: pd.DataFrame) -> str:
+    """Say what the row cannot say, starting from what the verdict rests on."""
+    empty = [
+        f"the {name} has no counted trial here"
+        for name, side in (("reference", sides.reference), ("candidate", sides.candidate))
+        if side.empty
+    ]
+    parts = empty or [verdict_reason]
+    unknown = int(trials["standing"].eq("applied_unknown").sum())
+    if unknown:
+        parts.append(f"{unknown} trials left out: unknown whether the perturbation happened")
+    return "; ".join(parts)
 
 
 def _denominators(trials: pd.DataFrame, side: str) -> dict[str, Any]:

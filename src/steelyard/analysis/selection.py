@@ -160,11 +160,15 @@ def fetch_trials(
         WHERE {" AND ".join(clauses)}
     """
     trials = tables.connection.execute(query, values).df()
-    trials["attempts"] = trials["attempts"].astype("Int64")
-    trials["perturbation_applied"] = trials["perturbation_applied"].astype("boolean")
-    trials["recorded"] = trials["recorded"].astype(float)
-    trials["has_row"] = trials["has_row"].astype(bool)
-    return trials
+    return trials.astype(
+        {
+            "repeat": "int64",
+            "attempts": "Int64",
+            "perturbation_applied": "boolean",
+            "recorded": "float64",
+            "has_row": "bool",
+        }
+    )
 
 
 def _is_concerned(tables: StudyTables, measure: str, trials: pd.DataFrame) -> pd.Series:
