@@ -63,9 +63,9 @@ class Table:
     key : tuple of str
         What identifies a row; empty where a fact may occur twice.
     indexed : bool
-        Whether the database keeps the key as PRIMARY KEY. The long tables go without: an index
-        over their texts is three times their size, and `steelyard.store.batch` refuses a second
-        row with one key anyway.
+        Whether the database keeps the key as PRIMARY KEY. The long tables go without: indexes
+        over their texts would more than triple the file, and `steelyard.store.batch` refuses a
+        second row with one key anyway.
     """
 
     name: str
