@@ -113,14 +113,12 @@ def reliability(
         raise InputError(f"k_max is {k_max!r}; accepted: an integer of at least 1")
     name, policy = resolve_measure(tables, measure), resolve_policy(tables, missing)
     trials = select(tables, name, policy, population, threshold=threshold, **filters)
-    parts = []
+    rows = []
     for case, chosen in cases(trials, policy):
-        counts = count_trials(chosen, columns)
-        for position, group in enumerate(counted_groups(chosen, columns)):
-            rows = pd.DataFrame(_curve(group, k_max, confidence))
-            head = counts.iloc[[position] * len(rows)].reset_index(drop=True)
-            parts.append(head.join(rows).assign(case=case))
-    table = pd.concat(parts, ignore_index=True)
+        heads = count_trials(chosen, columns).to_dict("records")
+        for head, group in zip(heads, counted_groups(chosen, columns), strict=True):
+            rows += [{**head, **row, "case": case} for row in _curve(group, k_max, confidence)]
+    table = pd.DataFrame(rows)
     table = table.assign(measure=name, missing_policy=policy, population=population)
     return sort_by_design(tables, table, columns)[[*columns, *_COLUMNS]]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from steelyard.analysis.denominators import (
@@ -100,14 +101,19 @@ def repeat_agreement(
         raise InputError(f"study {tables.study}: no completed trial with the filters given")
     trials = sort_by_design(tables, trials, (*columns, "trial_id"))
     # A cell never crosses a group, so that the groups' counts add up to the total.
-    cells = list(dict.fromkeys([*UNITS[unit], *columns]))
-    grouped = trials.groupby(list(columns), sort=False) if columns else [((), trials)]
-    table = pd.DataFrame(
-        [dict(zip(columns, key, strict=True)) | _agreement(part, cells) for key, part in grouped]
-    )
-    table.insert(len(columns), "measure", name)
-    table.insert(len(columns) + 1, "unit", unit)
-    return table
+    cells = trials.groupby(list(dict.fromkeys([*UNITS[unit], *columns])), sort=False)
+    group = pd.Series(0, index=trials.index)
+    if columns:
+        group = trials.groupby(list(columns), sort=False).ngroup()
+    counts = _agreement(trials, cells.ngroup().to_numpy())
+    group_of_cell = group[cells.head(1).index].to_numpy()
+    table = trials.loc[~group.duplicated(), list(columns)].reset_index(drop=True)
+    table = table.assign(measure=name, unit=unit).join(counts.groupby(group_of_cell).sum())
+    repeated = cells["trial_id"].transform("size").ge(2)
+    table["icc"] = [
+        _icc(trials[repeated & group.eq(which)], UNITS[unit]) for which in range(len(table))
+    ]
+    return table.assign(reason=np.where(table["cells"] > 0, "", "no cell was repeated"))
 
 
 def seeds(
@@ -202,42 +208,30 @@ def _fetch_results(
     return tables.connection.execute(query, values).df()
 
 
-def _agreement(group: pd.DataFrame, cells: list[str]) -> dict[str, Any]:
-    """Compare the trials of each repeated cell of one group."""
-    size = group.groupby(cells)["trial_id"].transform("size")
-    repeated = group[size >= 2]
-    if repeated.empty:
-        nothing = {f"{facet}_{what}": 0 for facet in FACETS for what in ("known", "identical")}
-        return {
-            "cells": 0,
-            "trials": 0,
-            **nothing,
-            "identical": 0,
-            "distinct_results": 0,
-            "icc": float("nan"),
-            "reason": "no cell was repeated",
-        }
-    cell = repeated.groupby(cells, sort=False).ngroup().to_numpy()
-    codes = repeated[list(FACETS)].apply(lambda column: pd.factorize(column)[0])
-    known = (codes >= 0).groupby(cell).all()
-    same = known & codes.groupby(cell).nunique().eq(1)
-    row: dict[str, Any] = {"cells": len(known), "trials": len(repeated)}
+def _agreement(trials: pd.DataFrame, cell: npt.NDArray[Any]) -> pd.DataFrame:
+    """Return what is known and what agrees in each cell; all 0 for one that was not repeated."""
+    # Codes in place of texts: -1 is unknown, equal codes are equal results.
+    codes = trials[list(FACETS)].apply(lambda column: pd.factorize(column)[0])
+    lowest, highest = codes.groupby(cell).min(), codes.groupby(cell).max()
+    known = lowest.ge(0)
+    same = known & lowest.eq(highest)
+    size = np.bincount(cell)
+    counts = pd.DataFrame({"cells": 1, "trials": size}, index=known.index)
     for facet in FACETS:
-        row[f"{facet}_known"] = int(known[facet].sum())
-        row[f"{facet}_identical"] = int(same[facet].sum())
-    row["identical"] = int(((same | ~known).all(axis=1) & known.any(axis=1)).sum())
-    row["distinct_results"] = len(codes.assign(cell=cell).drop_duplicates())
-    row["icc"] = _icc(repeated["outcome"].to_numpy(dtype=float), cell)
-    row["reason"] = ""
-    return row
+        counts[f"{facet}_known"] = known[facet].astype(int)
+        counts[f"{facet}_identical"] = same[facet].astype(int)
+    counts["identical"] = ((same | ~known).all(axis=1) & known.any(axis=1)).astype(int)
+    counts["distinct_results"] = codes.assign(cell=cell).drop_duplicates()["cell"].value_counts()
+    return counts.mul(size >= 2, axis=0)
 
 
-def _icc(outcome: np.ndarray, cell: np.ndarray) -> float:
-    measured = ~np.isnan(outcome)
-    if not measured.any():
+def _icc(repeated: pd.DataFrame, cells: list[str]) -> float:
+    """Return the intraclass correlation of the outcome within repeated cells."""
+    measured = repeated[repeated["outcome"].notna()]
+    if measured.empty:
         return float("nan")
-    names = [str(number) for number in cell[measured]]
-    return float(intraclass_correlation(outcome[measured], names))
+    names = measured.groupby(cells, sort=False).ngroup()
+    return intraclass_correlation(measured["outcome"].to_numpy(dtype=float), names.to_numpy())
 
 
 def _spread(group: Counted) -> dict[str, Any]:
