@@ -111,8 +111,8 @@ def _digests(sequences: TokenSequences) -> npt.NDArray[np.uint64]:
         padded[:, : width * rows.itemsize] = rows.view(np.uint8).reshape(count, -1)
         words = padded.view(np.uint64)
         total = np.full(count, width, dtype=np.uint64)
-        for place in range(words.shape[1]):
-            total += words[:, place] * _multiplier(place)
+        for place, multiplier in enumerate(_multiplier(np.arange(words.shape[1]))):
+            total += words[:, place] * multiplier
         return _mix(total)
     within = np.arange(len(sequences.codes)) - np.repeat(sequences.offsets[:-1], lengths)
     words = (sequences.codes.astype(np.uint64) + np.uint64(1)) * _multiplier(within)
@@ -123,9 +123,9 @@ def _digests(sequences: TokenSequences) -> npt.NDArray[np.uint64]:
     return _mix(total)
 
 
-def _multiplier(place: int | Index) -> npt.NDArray[np.uint64]:
+def _multiplier(place: Index) -> npt.NDArray[np.uint64]:
     """Return an odd multiplier for each place in a sequence."""
-    return _mix(np.asarray(place, dtype=np.uint64) + np.uint64(1)) | np.uint64(1)
+    return _mix(place.astype(np.uint64) + np.uint64(1)) | np.uint64(1)
 
 
 def _mix(value: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -113,16 +113,21 @@ def encode(sequences: Sequences) -> TokenSequences:
         listed = list(sequences)
     except TypeError:
         raise InputError(f"expected a list of sequences, got {type(sequences).__name__}") from None
-    if listed and all(_is_code_array(s) for s in listed):
-        arrays = [np.asarray(s) for s in listed]
-        return TokenSequences(
-            _narrow(np.concatenate(arrays)), _offsets([len(a) for a in arrays]), None
-        )
+    arrays = [s for s in listed if _is_code_array(s)]
+    # An empty list beside integer arrays is an empty integer array.
+    if arrays and all(_is_code_array(s) or _is_empty_list(s) for s in listed):
+        codes = np.concatenate(arrays)
+        if codes.dtype.kind in "iu":  # int64 beside uint64 becomes float64
+            return TokenSequences(_narrow(codes), _offsets([len(s) for s in listed]), None)
     return _encode_tokens(listed)
 
 
-def _is_code_array(sequence: object) -> bool:
+def _is_code_array(sequence: object) -> TypeGuard[IntegerArray]:
     return isinstance(sequence, np.ndarray) and sequence.ndim == 1 and sequence.dtype.kind in "iu"
+
+
+def _is_empty_list(sequence: object) -> bool:
+    return isinstance(sequence, list | tuple) and not sequence
 
 
 def _offsets(lengths: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

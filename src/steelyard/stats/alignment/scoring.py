@@ -197,7 +197,7 @@ def similarity_table(
     """
     if callable(similarity):
         return _table_from_function(similarity, size, vocabulary)
-    if vocabulary is not None:
+    if vocabulary:
         raise InputError(
             "a similarity array is indexed by integer codes, and these sequences hold other "
             "tokens; pass integer arrays, or a function of two tokens"

@@ -71,7 +71,7 @@ class Directions:
 
     def path(self, row: int, column: int, pair: int, affine: bool) -> bytes:
         """Return the operations of one pair from (row, column) to the start, end first."""
-        cell = self.cells[:, pair].tobytes()
+        cell = np.ascontiguousarray(self.cells[:, pair]).data
         first = self.region.first_cell.tolist()
         codes = bytearray()
         gap = 0
