@@ -66,8 +66,8 @@ class StudyContent:
         found = list(self.audit["verdict"])
         return {verdict: found.count(verdict) for verdict in VERDICTS}
 
-    def one(self, table: str, value: str, **where: Any) -> Any:
-        """Return one cell: the column ``value`` of the only row in which ``where`` holds.
+    def row(self, table: str, **where: Any) -> dict[str, Any]:
+        """Return the only row of a table in which every column of ``where`` has its value.
 
         This is how a sentence of the report gets its numbers.
 
@@ -80,22 +80,23 @@ class StudyContent:
         """
         if table not in self.tables:
             raise UnknownNameError("table", table, self.tables, f"the report of {self.study}")
-        return _one(self.tables[table].frame, f"{self.study}, table {table}", value, where)
+        return _only_row(self.tables[table].frame, f"{self.study}, table {table}", where)
 
-    def claim(self, name: str, value: str = "value") -> Any:
-        """Return a printed figure of one published number."""
-        return _one(self.claims, f"claims of {self.study}", value, {"claim": name})
+    def claim(self, name: str, study: str | None = None) -> dict[str, Any]:
+        """Return the printed figures of one published number, by default one of this study."""
+        where = {"study": self.study if study is None else study, "claim": name}
+        return _only_row(self.claims, f"claims of {self.study}", where)
 
 
-def _one(frame: pd.DataFrame, place: str, value: str, where: dict[str, Any]) -> Any:
-    for name in (value, *where):
+def _only_row(frame: pd.DataFrame, place: str, where: dict[str, Any]) -> dict[str, Any]:
+    for name in where:
         if name not in frame.columns:
             raise UnknownNameError("column", name, map(str, frame.columns), place)
     rows = [row for row in records(frame) if all(row[key] == want for key, want in where.items())]
     if len(rows) != 1:
         asked = ", ".join(f"{key}={want!r}" for key, want in where.items())
         raise StudyError(f"{place}: {len(rows)} rows with {asked or 'no condition'}; need one")
-    return rows[0][value]
+    return rows[0]
 
 
 def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:

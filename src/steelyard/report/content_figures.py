@@ -58,7 +58,8 @@ def _subtitle(design: Declaration, measure: str) -> str:
         "bounds": "Trials without a score count as failures, then as successes.",
         "recorded": "Trials count as recorded, whatever their status.",
     }[design.missing.policy]
-    return f"Success: {measure.replace('_', ' ')}. {policy} 95% intervals."
+    what = "" if measure == "success" else f"Success: {measure.replace('_', ' ')}. "
+    return f"{what}{policy} 95% intervals."
 
 
 def _rates(design: Declaration, tables: dict[str, ReportTable]) -> Drawing | None:
@@ -87,7 +88,7 @@ def _manipulation(design: Declaration, tables: dict[str, ReportTable]) -> Drawin
     return manipulation_figure(
         _shortened(tables["manipulation"].frame, design),
         title="Did the perturbation reach the agent?",
-        subtitle="Trials in which it is known to have happened, of those where it is recorded.",
+        subtitle="Trials in which it is known to have happened.",
     )
 
 
@@ -106,7 +107,7 @@ def _differences(design: Declaration, tables: dict[str, ReportTable]) -> Drawing
     return difference_figure(
         frame.assign(head=heads),
         title="Is the difference larger than the margin?",
-        subtitle="Candidate minus reference, 95% intervals. Arrow: from reference to candidate.",
+        subtitle="Candidate minus reference, 95% intervals. Arrow: reference to candidate.",
         group="head",
     )
 
@@ -132,6 +133,7 @@ def _spread(design: Declaration, tables: dict[str, ReportTable]) -> Drawing | No
         group=None,
         series="group",
         panels=("± over repeats", "± over tasks"),
+        estimate="mean_over_tasks",
         bars=(("standard_error_over_repeats",), ("standard_error_over_tasks",)),
     )
 

@@ -174,7 +174,10 @@ def _manipulation(evidence: Evidence) -> ReportTable | None:
         parts.append(manipulation(other.tables, arm=arm).assign(arm=side))
     frame = _in_order(pd.concat(parts, ignore_index=True), evidence, ("arm",))
     frame = frame[frame["perturbation"] != baseline].reset_index(drop=True)
-    view = View("Did the perturbation happen?", frame, layouts.MANIPULATION)
+    known = frame[frame["recorded"] > 0]
+    view = View("Did the perturbation happen?", known, layouts.MANIPULATION)
+    if known.empty:
+        view = View("Did the perturbation happen? Nobody recorded it", frame, layouts.MANIPULATION)
     return ReportTable("manipulation", frame, (view,))
 
 
@@ -303,8 +306,7 @@ def _spread(evidence: Evidence) -> ReportTable | None:
         parts.append(frame.drop(columns=list(columns)).assign(group=labels))
     frame = pd.concat(parts, ignore_index=True)
     frame = frame[["group", *(name for name in frame.columns if name != "group")]]
-    balanced = frame["scored"] == frame["n_repeats"] * frame["n_tasks"]
-    if not balanced.all() or frame["n_repeats"].min() < 2:
+    if not frame["balanced"].all() or frame["n_repeats"].min() < 2:
         return None
     view = View("Two standard errors of the same mean", frame, layouts.SPREAD)
     return ReportTable("spread", frame, (view,))

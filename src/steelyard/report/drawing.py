@@ -106,7 +106,7 @@ class Sheet:
 
         self.title = title
         self.title_lines = textwrap.wrap(title, 46)
-        self.subtitle_lines = textwrap.wrap(subtitle, 72)
+        self.subtitle_lines = textwrap.wrap(subtitle, 78)
         self.top = 0.14 + 0.21 * len(self.title_lines) + 0.165 * len(self.subtitle_lines) + 0.08
         self.height = self.top + body_height
         self.figure: Figure = NewFigure(figsize=(WIDTH, self.height), facecolor=PAPER)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from steelyard.report import formats
-from steelyard.report.drawing import INK, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet, drawn
+from steelyard.report.drawing import INK, PALETTE, PAPER, QUIET, RULE, WIDTH, Drawing, Sheet, drawn
 from steelyard.report.tables import records
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_ROW = 0.42
+_ROW = 0.38
 _LEFT = 1.25
 _PANEL = 2.5
 _SAME = "#009E73"  # the band within which two arms count as the same
@@ -61,7 +61,8 @@ def difference_figure(
     _prepare(axes, rows, height)
     sheet.text(WIDTH - 0.1, sheet.top + 0.12, "verdict", size=8, ha="right", color=QUIET)
     for text, y in heads:
-        sheet.text(0.1, top + y, text, size=9, weight="bold")
+        behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.2}
+        sheet.text(0.1, top + y, text, size=9, weight="bold", bbox=behind)
     for row, y in zip(rows, places, strict=True):
         sheet.text(0.1, top + y - 0.085, str(row[label]), size=8.5)
         sheet.text(0.1, top + y + 0.085, _counts(row), size=7.5, color=QUIET)
@@ -173,9 +174,10 @@ def _counts(row: dict[str, Any]) -> str:
 
 def _describe(row: dict[str, Any], label: str) -> str:
     points = formats.format_points
+    verdict = formats.format_text(row["verdict"])
     return (
         f"{row[label]}: {_counts(row)}, difference {points(row['difference'])} points, independent "
         f"{formats.format_interval(row['newcombe_low'], row['newcombe_high'], points)}, clustered "
         f"{formats.format_interval(row['clustered_low'], row['clustered_high'], points)}, "
-        f"margin {points(row['margin'])}, verdict {formats.format_text(row['verdict'])}"
+        f"margin {formats.format_size(row['margin'])}, verdict {verdict}"
     )

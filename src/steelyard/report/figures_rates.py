@@ -16,8 +16,8 @@ Bar: TypeAlias = tuple[str, ...]
 
 _ROW = 0.205
 _GAP = 0.13
-_BETWEEN = 0.26
-_RIGHT = 0.76
+_BETWEEN = 0.36
+_RIGHT = 0.74
 _LETTER = 0.064  # inches per letter of a row label
 _LONGEST = 30  # letters
 
@@ -33,6 +33,7 @@ def rates_figure(
     series: str = "arm",
     panels: tuple[str, str] = ("Trials as\nindependent", "Tasks as\nthe unit"),
     bars: tuple[Bar, Bar] = (("low", "high"), ("clustered_low", "clustered_high")),
+    estimate: str = "estimate",
 ) -> Drawing:
     """Draw one line per group and series: counts, and two intervals on one scale.
 
@@ -55,12 +56,14 @@ def rates_figure(
     bars : tuple of tuple of str
         For each panel the columns of its limits, or one column with a half-width around the
         estimate.
+    estimate : str
+        The column of the estimate.
 
     Returns
     -------
     Drawing
     """
-    rows = records(frame)
+    rows = [row | {"estimate": row[estimate]} for row in records(frame)]
     places, heads, height = _places(rows, group)
     sheet = Sheet(title, subtitle, body_height=height + 0.82)
     top = sheet.top + 0.42
@@ -84,7 +87,9 @@ def rates_figure(
         sheet.text(left, sheet.top + 0.2, panels[index], size=8.5, linespacing=1.15)
         _prepare(axes, scale, height)
         for row, y in zip(rows, places, strict=True):
-            which = series_names.index(str(row[series])) % len(PALETTE)
+            # Rows of one block are told apart by their labels; only a series that comes back in
+            # several blocks needs a colour to be followed by.
+            which = series_names.index(str(row[series])) % len(PALETTE) if heads else 0
             _interval(axes, _limits(row, bar), row["estimate"], y, which)
     return sheet.finish(name, _describe(rows, group, series, panels, bars))
 
@@ -147,10 +152,7 @@ def _prepare(axes: Axes, scale: tuple[float, float], height: float) -> None:
     axes.set_ylim(height, 0)
     axes.set_yticks([])
     ticks = [low, (low + high) / 2, high]
-    axes.set_xticks(ticks, [f"{100 * tick:.0f}%" for tick in ticks])
-    first, _, last = axes.get_xticklabels()
-    first.set_horizontalalignment("left")
-    last.set_horizontalalignment("right")
+    axes.set_xticks(ticks, [f"{100 * tick:.0f}%" for tick in ticks], fontsize=8)
     for tick in ticks:
         axes.axvline(tick, color=RULE, linewidth=0.8, zorder=0)
 
@@ -169,7 +171,7 @@ def _interval(
         )  # fmt: skip
     if not formats.is_missing(estimate):
         axes.plot(
-            [float(estimate)], [y], marker=MARKERS[which], markersize=5.2, color=PALETTE[which],
+            [float(estimate)], [y], marker=MARKERS[which], markersize=4.7, color=PALETTE[which],
             mec="white", mew=0.6, clip_on=False,
         )  # fmt: skip
 

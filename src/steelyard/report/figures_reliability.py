@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from steelyard.report import formats
-from steelyard.report.drawing import INK, MARKERS, PALETTE, RULE, WIDTH, Drawing, Sheet, drawn
+from steelyard.report.drawing import INK, PALETTE, QUIET, RULE, WIDTH, Drawing, Sheet, drawn
 from steelyard.report.tables import records
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_HEIGHT = 2.5
 _LEFT = 0.55
-_LETTER = 0.0625  # inches per letter of a label
-_LABEL = 0.17  # inches between two labels that would otherwise touch
+_BETWEEN = 0.22
+_ALONE = 2.5  # height of the panel of a single series, in inches
+_PANEL = 0.95  # height of one panel among several
+_HEAD = 0.3  # room above each of several panels for its name
+
+Row = dict[str, Any]
 
 
 @drawn
@@ -28,7 +31,7 @@ def reliability_figure(
     series: str = "arm",
     limits: tuple[str, str] = ("low", "high"),
 ) -> Drawing:
-    """Draw pass^k against k, one line per series, with its interval over tasks.
+    """Draw pass^k against k with its interval over tasks, one panel per series.
 
     Parameters
     ----------
@@ -40,9 +43,9 @@ def reliability_figure(
     name : str
         The file name of the drawing.
     series : str
-        The column that makes the lines.
+        The column that makes the panels.
     limits : tuple of str
-        The columns of the interval.
+        The columns of the interval. One that reaches from 0 to 1 is dotted: it says nothing.
 
     Returns
     -------
@@ -50,98 +53,89 @@ def reliability_figure(
     """
     rows = [row for row in records(frame) if not formats.is_missing(row["pass_hat_k"])]
     names = list(dict.fromkeys(str(row[series]) for row in rows))
-    sheet = Sheet(title, subtitle, body_height=_HEIGHT + (0.62 if len(names) > 1 else 0.78))
-    right = 0.25 + _LETTER * max(len(name) + 12 for name in names) if len(names) > 1 else 0.2
-    axes = sheet.axes(_LEFT, sheet.top + 0.1, WIDTH - _LEFT - right, _HEIGHT)
-    top = _prepare(axes, rows, limits, alone=len(names) == 1)
-    ends = []
-    for which, series_name in enumerate(names):
-        line = [row for row in rows if str(row[series]) == series_name]
-        _line(axes, line, which, len(names), limits)
-        ends.append((float(line[-1]["pass_hat_k"]) / top, which, _end_label(line[-1], series)))
-    if len(names) > 1:
-        place = sheet.axes(WIDTH - right, sheet.top + 0.1, right, _HEIGHT)
-        _labels(place, right, ends)
-    return sheet.finish(name, _describe(rows, series, limits))
-
-
-def _prepare(
-    axes: Axes, rows: list[dict[str, Any]], limits: tuple[str, str], *, alone: bool
-) -> float:
-    """Set the scales; return the top of the vertical one."""
     ks = sorted({int(row["k"]) for row in rows})
-    used = {int(row["k"]): int(row["tasks_used"]) for row in rows}
+    description = _describe(rows, series, limits)
+    if len(names) == 1:
+        sheet = Sheet(title, subtitle, body_height=_ALONE + 0.78)
+        axes = sheet.axes(_LEFT, sheet.top + 0.1, WIDTH - _LEFT - 0.2, _ALONE)
+        _scales(axes, ks, _top(rows, limits))
+        used = {int(row["k"]): int(row["tasks_used"]) for row in rows}
+        axes.set_xticks(ks, [f"{k}\n{used[k]} tasks" for k in ks])
+        axes.set_xlabel("k attempts at the same task, all of them successful", fontsize=8.5)
+        _line(axes, rows, limits, labelled=True)
+        return sheet.finish(name, description)
+    lines = -(-len(names) // 2)
+    sheet = Sheet(title, subtitle, body_height=lines * (_PANEL + _HEAD) + 0.62)
+    width = (WIDTH - _LEFT - _BETWEEN - 0.15) / 2
+    for index, series_name in enumerate(names):
+        left = _LEFT + (index % 2) * (width + _BETWEEN)
+        top = sheet.top + (index // 2) * (_PANEL + _HEAD) + _HEAD
+        line = [row for row in rows if str(row[series]) == series_name]
+        sheet.text(left, top - 0.13, f"{series_name}, {_tasks(line)}", size=8.5)
+        axes = sheet.axes(left, top, width, _PANEL)
+        _scales(axes, ks, 1.0)
+        last = index + 2 >= len(names)
+        axes.set_xticks(ks, [str(k) if last else "" for k in ks])
+        axes.tick_params(axis="y", labelleft=index % 2 == 0)
+        _line(axes, line, limits, labelled=False)
+    bottom = sheet.top + lines * (_PANEL + _HEAD) + 0.4
+    sheet.text(_LEFT, bottom, "k attempts at the same task, all of them successful")
+    return sheet.finish(name, description)
+
+
+def _tasks(line: list[Row]) -> str:
+    """Return how many tasks the first and the last point of a line rest on."""
+    first, last = int(line[0]["tasks_used"]), int(line[-1]["tasks_used"])
+    if first == last:
+        return f"{first} task{'' if first == 1 else 's'}"
+    return f"{first} to {last} tasks"
+
+
+def _top(rows: list[Row], limits: tuple[str, str]) -> float:
+    """Return the quarter above everything that is drawn, and at least one half."""
     highest = max(
-        float(row[c]) for row in rows for c in ("pass_hat_k", limits[1])
-        if not formats.is_missing(row[c])
+        float(row[column]) for row in rows for column in ("pass_hat_k", limits[1])
+        if not formats.is_missing(row[column])
     )  # fmt: skip
-    top = min(1.0, max(0.5, (int(highest * 4) + 1) / 4))
-    axes.set_xlim(ks[0] - 0.3, ks[-1] + 0.3)
+    return min(1.0, max(0.5, (int(highest * 4) + 1) / 4))
+
+
+def _scales(axes: Axes, ks: list[int], top: float) -> None:
+    axes.set_xlim(ks[0] - 0.4, ks[-1] + 0.4)
     axes.set_ylim(0, top)
-    axes.set_xticks(ks, [f"{k}\n{used[k]} tasks" if alone else str(k) for k in ks])
-    ticks = [i / 4 for i in range(int(top * 4) + 1)]
+    step = 0.25 if top < 1 else 0.5
+    ticks = [step * i for i in range(int(top / step) + 1)]
     axes.set_yticks(ticks, [f"{100 * tick:.0f}%" for tick in ticks])
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", color=RULE, linewidth=0.8)
-    axes.set_xlabel("k attempts at the same task, all of them successful", fontsize=8.5)
-    return top
 
 
-def _line(
-    axes: Axes, line: list[dict[str, Any]], which: int, count: int, limits: tuple[str, str]
-) -> None:
-    color, marker = PALETTE[which % len(PALETTE)], MARKERS[which % len(MARKERS)]
-    shift = (which - (count - 1) / 2) * min(0.06, 0.4 / count)
-    xs = [int(row["k"]) + shift for row in line]
-    axes.plot(xs, [float(row["pass_hat_k"]) for row in line], color=color, linewidth=1.4)
-    for x, row in zip(xs, line, strict=True):
-        rate = float(row["pass_hat_k"])
+def _line(axes: Axes, line: list[Row], limits: tuple[str, str], *, labelled: bool) -> None:
+    ks = [int(row["k"]) for row in line]
+    rates = [float(row["pass_hat_k"]) for row in line]
+    axes.plot(ks, rates, color=PALETTE[0], linewidth=1.4)
+    for k, rate, row in zip(ks, rates, line, strict=True):
         low, high = row[limits[0]], row[limits[1]]
-        if not formats.is_missing(low) and not formats.is_missing(high):
-            axes.plot([x, x], [float(low), float(high)], color=color, linewidth=1.8, alpha=0.55)
+        known = not formats.is_missing(low) and not formats.is_missing(high)
+        if known:
+            vague = float(low) <= 0 and float(high) >= 1
+            axes.plot(
+                [k, k], [float(low), float(high)], color=QUIET if vague else PALETTE[0],
+                linewidth=1.0 if vague else 2.0, alpha=0.6,
+                linestyle=(0, (1, 1.6)) if vague else "solid",
+            )  # fmt: skip
         axes.plot(
-            [x], [rate], marker, markersize=5.5, color=color, mec="white", mew=0.6, clip_on=False
-        )
-        if count == 1:
-            above = rate if formats.is_missing(high) else float(high)
+            [k], [rate], "o", markersize=5 if labelled else 3.8, color=PALETTE[0], mec="white",
+            mew=0.5, clip_on=False,
+        )  # fmt: skip
+        if labelled:
             axes.annotate(
-                formats.format_rate(rate), (x, above), (0, 4), textcoords="offset points",
-                fontsize=8.5, ha="center", va="bottom", color=INK,
+                formats.format_rate(rate), (k, float(high) if known else rate), (0, 4),
+                textcoords="offset points", fontsize=8.5, ha="center", va="bottom", color=INK,
             )  # fmt: skip
 
 
-def _end_label(row: dict[str, Any], series: str) -> str:
-    count = int(row["tasks_used"])
-    return f"{row[series]} ({count} task{'' if count == 1 else 's'})"
-
-
-def _labels(axes: Axes, width: float, ends: list[tuple[float, int, str]]) -> None:
-    """Write each line's name beside its end, moved apart where two would touch."""
-    axes.set_axis_off()
-    axes.set_xlim(0, width)
-    axes.set_ylim(_HEIGHT, 0)
-    wanted = sorted(((1 - value) * _HEIGHT, which, label) for value, which, label in ends)
-    places = _apart([y for y, _, _ in wanted])
-    for (_, which, label), y in zip(wanted, places, strict=True):
-        marker, color = MARKERS[which % len(MARKERS)], PALETTE[which % len(PALETTE)]
-        axes.plot([0.08], [y], marker, markersize=5.5, color=color, mec="white", mew=0.6,
-                  clip_on=False)  # fmt: skip
-        axes.text(0.19, y, label, fontsize=8, va="center", color=INK)
-
-
-def _apart(wanted: list[float]) -> list[float]:
-    """Return ascending places at least `_LABEL` apart, pushed up again where they run out."""
-    places: list[float] = []
-    for y in wanted:
-        places.append(y if not places else max(y, places[-1] + _LABEL))
-    ceiling = _HEIGHT
-    for index in range(len(places) - 1, -1, -1):
-        places[index] = min(places[index], ceiling)
-        ceiling = places[index] - _LABEL
-    return places
-
-
-def _describe(rows: list[dict[str, Any]], series: str, limits: tuple[str, str]) -> str:
+def _describe(rows: list[Row], series: str, limits: tuple[str, str]) -> str:
     parts = []
     for row in rows:
         interval = formats.format_interval(row[limits[0]], row[limits[1]])

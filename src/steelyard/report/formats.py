@@ -72,8 +72,18 @@ def format_points(value: Any, decimals: int = 1) -> str:
     return text.replace("-", _MINUS)
 
 
+def format_size(value: Any, decimals: int = 1) -> str:
+    """Write a size in percentage points, without a sign: a margin, a standard error."""
+    if is_missing(value):
+        return MISSING
+    return f"{100 * float(value):.{decimals}f}"
+
+
 def format_p(value: Any) -> str:
-    """Write a p-value: four decimals, then powers of ten; never zero, ``1`` only for one."""
+    """Write a p-value: four decimals, five below 0.001, then powers of ten.
+
+    Never zero, and ``1`` only for one.
+    """
     if is_missing(value):
         return MISSING
     number = float(value)
@@ -82,8 +92,8 @@ def format_p(value: Any) -> str:
     if number > 0.9999:
         return ">0.9999"
     if number >= 0.0001:
-        return f"{number:.4f}"
-    if number == 0:
+        return f"{number:.4f}" if number >= 0.001 else f"{number:.5f}"
+    if number < 1e-300:
         return "<1e-300"  # an exact p-value is positive; only its float can underflow
     mantissa, exponent = f"{number:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"

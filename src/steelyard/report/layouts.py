@@ -57,7 +57,7 @@ APPLIED = (
 )
 
 DIFFERENCES = (
-    column("comparison", "comparison", kind="code"),
+    column("comparison", "comparison"),
     column("stratum", "stratum", kind="code"),
     column("reference", "reference_successes", "reference_total", kind="fraction"),
     column("candidate", "candidate_successes", "candidate_total", kind="fraction"),
@@ -67,20 +67,20 @@ DIFFERENCES = (
 )
 
 TESTS = (
-    column("comparison", "comparison", kind="code"),
+    column("comparison", "comparison"),
     column("stratum", "stratum", kind="code"),
     column("p, tasks ignored", "p_exact", kind="p"),
     column("p, within tasks", "p_stratified", kind="p"),
     column("p, adjusted", "p_adjusted", kind="p"),
     column("family", "family_size", kind="count"),
     column("p, sign flip over tasks", "p_sign_flip", kind="p"),
-    column("margin, points", "margin", kind="points"),
-    column("smallest margin", "smallest_margin", kind="points"),
+    column("margin, points", "margin", kind="size"),
+    column("smallest margin, points", "smallest_margin", kind="size"),
     column("verdict", "verdict"),
 )
 
 READINGS = (
-    column("comparison", "comparison", kind="code"),
+    column("comparison", "comparison"),
     column("stratum", "stratum", kind="code"),
     column("a trial without a score", "missing_policy"),
     column("case", "case"),
@@ -129,10 +129,10 @@ REPEATS = (
 SPREAD = (
     column("group", "group"),
     column("scored", "scored", kind="count"),
-    column("rate", "estimate", kind="rate"),
-    column("± over repeats", "standard_error_over_repeats", kind="rate"),
+    column("mean", "mean_over_tasks", kind="rate"),
+    column("± over repeats, points", "standard_error_over_repeats", kind="size"),
     column("repeats", "n_repeats", kind="count"),
-    column("± over tasks", "standard_error_over_tasks", kind="rate"),
+    column("± over tasks, points", "standard_error_over_tasks", kind="size"),
     column("tasks", "n_tasks", kind="count"),
     column("tasks whose repeats agree", "tasks_agreeing", kind="count"),
 )
@@ -148,7 +148,6 @@ DISPUTED = (
     column("number", "id", kind="code"),
     column("printed", "printed"),
     column("the evidence gives", "computed"),
-    column("why", "reason"),
 )
 
 

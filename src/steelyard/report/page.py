@@ -100,7 +100,7 @@ def _study(
             )
     words = render.prose(content, templates)
     trials = content.tables["trials"].frame
-    lines = render.audit_lines(content)
+    checks = _checks(render.audit_lines(content))
     return {
         "id": content.study,
         "title": content.design.study.title,
@@ -121,12 +121,20 @@ def _study(
         ],
         "drawings": [_markup(drawing.inline(content.study)) for drawing in content.drawings],
         "audit_sentence": render.audit_sentence(content),
-        "audit": [line for line in lines if line["verdict"] != "pass"],
-        "passed": [line for line in lines if line["verdict"] == "pass"],
+        "checks": [check for check in checks if check["first"]["verdict"] != "pass"],
+        "passed": [check for check in checks if check["first"]["verdict"] == "pass"],
         "pins_sentence": render.pins_sentence(content),
         "disputed": [_disputed(group) for group in render.disputed_groups(content)],
         "missing": render.missing_reasons(content),
     }
+
+
+def _checks(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Gather the audit's lines by check: its worst line, then the others."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        found.setdefault(line["check"], []).append(line)
+    return [{"first": first, "rest": rest} for first, *rest in found.values()]
 
 
 def _table(view: View) -> Markup:

@@ -50,11 +50,18 @@ def environment(root: Path) -> jinja2.Environment:
     built.filters |= {
         "rate": formats.format_rate,
         "points": formats.format_points,
+        "size": formats.format_size,
         "p": formats.format_p,
         "count": formats.format_count,
         "number": formats.format_number,
+        "md": markdown_text,
     }
     return built
+
+
+def markdown_text(text: str) -> str:
+    """Return plain text so that Markdown shows it as it is: no tag, no emphasis, one line."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
 
 
 def report_files(content: StudyContent, templates: jinja2.Environment) -> dict[str, bytes]:
@@ -183,6 +190,12 @@ def figures_text(figures: Mapping[str, Any]) -> str:
     return ", ".join(parts) or formats.MISSING
 
 
+def fraction(row: Mapping[str, Any], side: str = "") -> str:
+    """Return ``52/64`` from a row's successes and total, or from those of one side."""
+    prefix = f"{side}_" if side else ""
+    return f"{int(row[prefix + 'successes'])}/{int(row[prefix + 'total'])}"
+
+
 def pin_frame(pins: tuple[PinResult, ...]) -> pd.DataFrame:
     """Return the pins as a table, one row each, in their order."""
     return pd.DataFrame([pin.to_row() for pin in pins])
@@ -203,10 +216,11 @@ def _names(content: StudyContent) -> dict[str, Any]:
         "failed": [pin for pin in content.pins if pin.status == "failed"],
         "disputed": disputed_groups(content),
         "missing": missing_reasons(content),
-        "one": content.one,
+        "row": content.row,
         "claim": content.claim,
         "interval": formats.format_interval,
         "points": formats.format_points,
+        "fraction": fraction,
         "markdown": _markdown,
     }
 

@@ -30,6 +30,7 @@ KINDS: dict[str, Formatter] = {
     "count": formats.format_count,
     "rate": formats.format_rate,
     "points": formats.format_points,
+    "size": formats.format_size,
     "p": formats.format_p,
     "number": formats.format_number,
 }
