@@ -98,17 +98,19 @@ def clustered_wilson_interval(
        choice. A single failure off the boundary gives a design effect near 1 and so a narrower
        interval than no failure at all; that discontinuity is the price of not assuming an ICC.
 
-    With few clusters the estimated design effect is itself uncertain, and every interval of this
-    family then covers less than its level; Franco et al. show it by simulation, and
-    ``experiments/calibration`` measures ours.
+    The design effect is estimated from C clusters only, and with few of them it is uncertain.
+    Franco et al. find by simulation that all intervals of this family cover less than their
+    level when a simple variance estimate is used under clustering; the t quantile, the design
+    effect of at least 1 and the worst case at the boundary are what is set against that here.
+    ``tests/stats/test_clustered.py`` simulates the coverage that results.
 
     References
     ----------
-    Korn and Graubard (1998), Survey Methodology 24:193-201: effective sample size with the
-    degrees-of-freedom adjustment (theirs in the Clopper-Pearson formula). Dean and Pagano (2015),
-    Journal of Survey Statistics and Methodology 3:484-503. Franco, Little, Louis and Slud (2019),
-    same journal 7:334-364: compares eight, recommends the Wilson form. Kish (1965), Survey
-    Sampling, for the design effect.
+    Korn and Graubard (1998), Survey Methodology 24:193-201: effective sample size with a
+    degrees-of-freedom adjustment, in the Clopper-Pearson formula. Dean and Pagano (2015), Journal
+    of Survey Statistics and Methodology 3:484-503: evaluates such intervals for clustered
+    surveys. Franco, Little, Louis and Slud (2019), same journal 7:334-364: compares seven of
+    them and recommends the Wilson form. Kish (1965), Survey Sampling: the design effect.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from steelyard.stats.checks import check_open_unit
 from steelyard.stats.intervals import wilson_interval
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.results import Result
-from steelyard.stats.score import bisect, check_table, score
+from steelyard.stats.score import check_table, falling_root, score
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,6 @@ def miettinen_nurminen_interval(
     if n_a == 0 or n_b == 0:
         return DifferenceInterval(math.nan, -1.0, 1.0, confidence, method, n_a, n_b)
     difference = s_b / n_b - s_a / n_a
-    low = bisect(lambda delta: score(table, delta) > z, -1.0, difference)
-    high = bisect(lambda delta: score(table, delta) > -z, difference, 1.0)
+    low = falling_root(lambda delta: score(table, delta) - z, -1.0, difference)
+    high = falling_root(lambda delta: score(table, delta) + z, difference, 1.0)
     return DifferenceInterval(difference, low, high, float(confidence), method, n_a, n_b)

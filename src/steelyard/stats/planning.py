@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import scipy
@@ -97,12 +98,9 @@ def _check_bound(bound: float) -> float:
 
 def _least(bound: float, square: float) -> int:
     """Return the least n >= 1 with n/(n + square) >= bound."""
-    n = max(1, math.ceil(bound * square / (1.0 - bound)))
-    while n > 1 and (n - 1) / (n - 1 + square) >= bound:
-        n -= 1
-    while n / (n + square) < bound:
-        n += 1
-    return n
+    # in fractions: near 1 the steps of n/(n + square) are finer than doubles
+    exact = Fraction(bound)
+    return max(1, math.ceil(exact * Fraction(square) / (1 - exact)))
 
 
 @dataclass(frozen=True)

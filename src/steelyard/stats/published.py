@@ -22,7 +22,7 @@ from steelyard.stats.checks import (
 from steelyard.stats.intervals import Interval
 from steelyard.stats.permutation import PermutationTest
 from steelyard.stats.quantiles import normal_quantile
-from steelyard.stats.score import bisect, check_table
+from steelyard.stats.score import check_table, falling_root
 
 PLUMBLINE_Z = 1.959963984540054
 
@@ -223,8 +223,8 @@ def statsmodels_score_interval(
     encloses = _slipped_score(table, start) > z and _slipped_score(table, end) < -z
     if not encloses or math.isnan(_slipped_score(table, difference)):
         return None
-    low = bisect(lambda delta: _slipped_score(table, delta) > z, start, difference)
-    high = bisect(lambda delta: not _slipped_score(table, delta) < -z, difference, end)
+    low = falling_root(lambda delta: _slipped_score(table, delta) - z, start, difference)
+    high = falling_root(lambda delta: _slipped_score(table, delta) + z, difference, end)
     return low, high
 
 

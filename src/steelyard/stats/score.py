@@ -13,6 +13,12 @@ from steelyard.stats.checks import check_successes
 
 Table = tuple[int, int, int, int]
 
+HALVINGS = 60
+"""Steps of the bisection for a rate: to 2**-60, below the spacing of doubles near 1."""
+
+RESOLUTION = 4e-16
+"""Width at which the search for a limit ends."""
+
 
 def check_table(a_successes: int, a_total: int, b_successes: int, b_total: int) -> Table:
     """Return the four counts as ints, or refuse them."""
@@ -33,12 +39,16 @@ def restricted_rate(table: Table, delta: float) -> float:
     s_a, n_a, s_b, n_b = table
     low, high = max(0.0, -delta), min(1.0, 1.0 - delta)
 
-    def slope(rate: float) -> float:
+    for _ in range(HALVINGS):
+        rate = (low + high) / 2
         other = rate + delta
-        # the sign of the derivative, multiplied out so that nothing is divided by 0
-        return (s_a - n_a * rate) * other * (1 - other) + (s_b - n_b * other) * rate * (1 - rate)
-
-    return bisect(lambda rate: slope(rate) > 0, low, high)
+        # the sign of the slope, multiplied out so that nothing is divided by 0
+        slope = (s_a - n_a * rate) * other * (1 - other) + (s_b - n_b * other) * rate * (1 - rate)
+        if slope > 0:
+            low = rate
+        else:
+            high = rate
+    return (low + high) / 2
 
 
 def score(table: Table, delta: float) -> float:
@@ -59,13 +69,30 @@ def score(table: Table, delta: float) -> float:
     return math.copysign(math.inf, distance) if distance else 0.0
 
 
-def bisect(is_left: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the point of [low, high] where ``is_left`` turns false, to the last digit."""
+def falling_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function that falls from positive to negative crosses 0.
+
+    False position with the Illinois rule (the value at an end that stays twice is halved, so that
+    it does not stay for long), and every third step the middle, so that the bracket shrinks
+    whatever the function does; infinite values at the ends are allowed.
+    """
+    value_low, value_high = function(low), function(high)
+    if not (value_low > 0 > value_high):
+        return low if value_low <= 0 else high
+    step, moved = 0, ""
     while True:
-        middle = low + (high - low) / 2
-        if not low < middle < high:
+        step += 1
+        point = middle = low + (high - low) / 2
+        if high - low <= RESOLUTION or not low < middle < high:
             return middle
-        if is_left(middle):
-            low = middle
+        if step % 3 and math.isfinite(value_low) and math.isfinite(value_high):
+            point = low + (high - low) * value_low / (value_low - value_high)
+        value = function(point)
+        if value > 0:
+            value_high /= 2 if moved == "low" else 1
+            low, value_low, moved = point, value, "low"
+        elif value < 0:
+            value_low /= 2 if moved == "high" else 1
+            high, value_high, moved = point, value, "high"
         else:
-            high = middle
+            return point
