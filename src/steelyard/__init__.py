@@ -59,7 +59,7 @@ def open(
     --------
     >>> import steelyard
     >>> steelyard.open("plumbline_retry").arms
-    ('react', 'plan_execute')
+    ('plan_execute', 'react')
     """
     from steelyard.study import open_study
 
