@@ -6,38 +6,32 @@ import html
 from collections.abc import Callable
 from pathlib import Path
 from types import MethodType
-from typing import Concatenate, Generic, ParamSpec, TypeVar, cast, overload
+from typing import Generic, TypeVar
 
 import duckdb
 import pandas as pd
 
 from steelyard import analysis
-from steelyard.analysis.audit import audit as audit_study
 from steelyard.errors import InputError
 from steelyard.store import StudyTables, connect, find_root, open_database
 from steelyard.store.schema import TABLES
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _OverTables(Generic[P, R]):
+class _OverTables(Generic[R]):
     """An analysis as a method: the study's tables become its first argument.
 
     The method keeps the function's documentation and the rest of its signature.
     """
 
-    def __init__(self, function: Callable[Concatenate[StudyTables, P], R]) -> None:
+    def __init__(self, function: Callable[..., R]) -> None:
         self._function = function
 
-    @overload
-    def __get__(self, study: None, owner: type) -> Callable[Concatenate[StudyTables, P], R]: ...
-    @overload
-    def __get__(self, study: Study, owner: type) -> Callable[P, R]: ...
     def __get__(self, study: Study | None, owner: type) -> Callable[..., R]:
         if study is None:
             return self._function
-        return cast("Callable[..., R]", MethodType(self._function, study.tables))
+        return MethodType(self._function, study.tables)
 
 
 class Study:
@@ -50,9 +44,8 @@ class Study:
 
     Notes
     -----
-    The analyses ``rates``, ``compare``, ``certify``, ``manipulation``, ``reliability``, ``seeds``,
-    ``repeat_agreement`` and ``audit`` are those of :mod:`steelyard.analysis`, without their first
-    argument.
+    The analyses (``rates``, ``compare``, ``certify``, ``audit`` and so on) are the functions of
+    :mod:`steelyard.analysis`, without their first argument.
 
     Examples
     --------
@@ -69,12 +62,17 @@ class Study:
 
     rates = _OverTables(analysis.rates)
     compare = _OverTables(analysis.compare)
+    pairwise = _OverTables(analysis.pairwise)
     certify = _OverTables(analysis.certify)
     manipulation = _OverTables(analysis.manipulation)
     reliability = _OverTables(analysis.reliability)
     seeds = _OverTables(analysis.seeds)
     repeat_agreement = _OverTables(analysis.repeat_agreement)
-    audit = _OverTables(audit_study)
+    audit = _OverTables(analysis.audit)
+    conformance = _OverTables(analysis.conformance)
+    consistency = _OverTables(analysis.consistency)
+    equivalence = _OverTables(analysis.equivalence)
+    attest = _OverTables(analysis.attest)
 
     @property
     def name(self) -> str:
