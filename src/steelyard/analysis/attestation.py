@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
-from steelyard.analysis.control_sampling import assess_control
+from steelyard.analysis.control_sampling import assess_control, control_verdict
 from steelyard.analysis.judgements import Judgement, judge, recorded_judgements
 from steelyard.analysis.names import resolve_arm
 from steelyard.analysis.proportion import counts_of
@@ -151,17 +151,22 @@ def attest_judgements(
         - the fields of :class:`steelyard.analysis.control_sampling.ControlAssessment`;
           ``tested`` counts the trials to which a rule of the control applies, ``deviations``
           those that broke one;
-        - ``n_clusters``, ``clustered_upper_limit``: tasks, and the upper limit with the task as
-          the unit that was sampled, at the same one-sided confidence;
+        - ``n_clusters``, ``clustered_upper_limit``, ``clustered_verdict``: tasks, and upper limit
+          and verdict with the task as the unit that was sampled, at the same one-sided
+          confidence. Repeats of a task are no new transactions: where they always agree, the
+          sample is as large as the number of tasks;
         - ``untested_rules``: rules of the control that applied to no trial. A control is tested
           as far as its other rules reach, and no further;
         - ``perturbations``: dict of deviations by perturbation; ``trials``: those that deviated.
     """
+    if not controls:
+        raise InputError("there are no controls to test")
     rows = [
         _attest_one(control, judgements, perturbations, population, confidence)
         for control in controls
     ]
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    return frame.astype({"population": "Int64", "required_sample": "Int64"})
 
 
 def _attest_one(
@@ -201,6 +206,9 @@ def _attest_one(
         **row,
         "n_clusters": clustered.n_clusters,
         "clustered_upper_limit": clustered.high,
+        "clustered_verdict": control_verdict(
+            len(tested), len(deviating), control.tolerable_rate, clustered.low, clustered.high
+        ),
         "untested_rules": tuple(rule for rule in control.rules if rule not in applied),
         "perturbations": counts_of(counts, order),
         "trials": tuple(judgement.label for judgement in deviating),

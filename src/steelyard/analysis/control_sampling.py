@@ -213,16 +213,34 @@ def assess_control(
         required_sample=required,
         full_population=full,
         sufficient=full or (required is not None and tested >= required),
-        verdict=_verdict(tested, deviations, tolerable_rate, low, high),
+        verdict=control_verdict(tested, deviations, tolerable_rate, low, high),
     )
 
 
-def _verdict(tested: int, deviations: int, tolerable: float, low: float, high: float) -> str:
+def control_verdict(
+    tested: int, deviations: int, tolerable_rate: float, low: float, high: float
+) -> str:
+    """Return the verdict on a control from the limits of its deviation rate.
+
+    Parameters
+    ----------
+    tested, deviations : int
+        Counts.
+    tolerable_rate : float
+        A rate of 1 is no standard at all: nothing shows that it is kept.
+    low, high : float
+        Limits of the deviation rate.
+
+    Returns
+    -------
+    {"effective", "deficient", "inconclusive", "not tested"}
+        See :class:`ControlAssessment`.
+    """
     if tested == 0:
         return "not tested"
-    if high <= tolerable < 1:
+    if high <= tolerable_rate < 1:
         return "effective"
-    if (deviations > 0 and tolerable == 0) or low > tolerable:
+    if (deviations > 0 and tolerable_rate == 0) or low > tolerable_rate:
         return "deficient"
     return "inconclusive"
 
