@@ -76,6 +76,21 @@ def test_fewer_than_two_shared_tasks(tasks_b: list[str], reason: str) -> None:
     assert math.isnan(found.standard_error)
 
 
+def test_rounding_is_no_spread_between_tasks() -> None:
+    tasks = [c for c in "abcd" for _ in range(3)]
+    a = [0.1, 0.2, 0.3] * 4
+    b = [0.3, 0.1, 0.2, 0.2, 0.3, 0.1] * 2
+    found = clustered_difference(a, tasks, b, tasks)
+    assert found.standard_error == 0.0
+    assert found.high > 0.3
+
+
+def test_an_integer_id_is_not_a_text_id_of_the_other_side() -> None:
+    with pytest.raises(InputError, match="tasks_a holds integer ids and tasks_b text ids"):
+        clustered_difference([1], [7], [1], ["7"])
+    assert clustered_difference([], [], [1], ["7"]).reason == "no shared task"
+
+
 def test_bad_ids_name_their_side() -> None:
     with pytest.raises(InputError, match=r"tasks_b\[0\] is None"):
         clustered_difference([1], ["a"], [1], [None])

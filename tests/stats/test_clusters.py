@@ -145,6 +145,9 @@ def test_a_bad_id_is_refused_on_one_row_as_on_a_thousand() -> None:
         ([0, math.nan], r"values\[1\] is nan; leave unmeasured trials out"),
         ([0, math.inf], r"values\[1\] is inf"),
         ([0, "x"], "sequence of numbers"),
+        (["0", "1"], "it holds text"),
+        (np.array([0, "1"], dtype=object), "it holds text"),
+        ([[0], [1, 2]], "sequence of numbers"),
         ([[0], [1]], "2 dimensions"),
     ],
 )

@@ -132,9 +132,13 @@ def check_margin(value: object) -> float:
 def check_values(name: str, values: Any) -> FloatArray:
     """Return ``values`` as a one-dimensional float64 array without NaN or infinity."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        raw = np.asarray(values)
+        array = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a sequence of numbers ({error})") from error
+    # text is refused, although numpy reads "1" as the number 1
+    if raw.dtype.kind in "US" or (raw.dtype.kind == "O" and _holds_text(raw)):
+        raise InputError(f"{name} must be a sequence of numbers (it holds text)")
     if array.ndim != 1:
         raise InputError(f"{name} has {array.ndim} dimensions; it must have one")
     bad = np.flatnonzero(~np.isfinite(array))
@@ -144,6 +148,10 @@ def check_values(name: str, values: Any) -> FloatArray:
             f"{name}[{first}] is {array[first]}; leave unmeasured trials out or score them first"
         )
     return array
+
+
+def _holds_text(array: npt.NDArray[Any]) -> bool:
+    return any(isinstance(value, str | bytes) for value in array.flat)
 
 
 def check_outcomes(name: str, values: Any) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.errors import InputError
 from steelyard.stats.checks import FloatArray, check_open_unit
 from steelyard.stats.intervals import wilson_limits
 from steelyard.stats.partitions import partition
@@ -30,6 +31,8 @@ class TaskDifferences:
         Tasks that one side lacks; they cannot be compared.
     bounded : bool
         True when every value lies in [0, 1], so that every difference lies in [-1, 1].
+    scale : float
+        The largest absolute value, against which rounding is judged.
     """
 
     tasks: tuple[str, ...]
@@ -37,6 +40,7 @@ class TaskDifferences:
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
     bounded: bool
+    scale: float
 
 
 def task_differences(values_a: Any, tasks_a: Any, values_b: Any, tasks_b: Any) -> TaskDifferences:
@@ -56,10 +60,21 @@ def task_differences(values_a: Any, tasks_a: Any, values_b: Any, tasks_b: Any) -
     Raises
     ------
     InputError
-        As :func:`steelyard.stats.partition`, naming the side.
+        As :func:`steelyard.stats.partition`, naming the side; also when one side has integer ids
+        and the other text, because 7 and ``"7"`` would then be taken for the same task.
+
+    Examples
+    --------
+    >>> found = task_differences([1, 0, 1], ["x", "x", "y"], [1, 1], ["x", "z"])
+    >>> found.tasks, found.differences.tolist(), found.only_a, found.only_b
+    (('x',), [0.5], ('y',), ('z',))
     """
     a = partition(values_a, tasks_a, names="tasks_a")
     b = partition(values_b, tasks_b, names="tasks_b")
+    if a.kind and b.kind and a.kind != b.kind:
+        raise InputError(
+            f"tasks_a holds {a.kind} ids and tasks_b {b.kind} ids; both must be of one kind"
+        )
     of_a = dict(zip(a.ids, a.means, strict=True))
     of_b = dict(zip(b.ids, b.means, strict=True))
     shared = tuple(task for task in a.ids if task in of_b)
@@ -70,6 +85,7 @@ def task_differences(values_a: Any, tasks_a: Any, values_b: Any, tasks_b: Any) -
         only_a=tuple(task for task in a.ids if task not in of_b),
         only_b=tuple(task for task in b.ids if task not in of_a),
         bounded=bool(np.all((everything >= 0) & (everything <= 1))),
+        scale=float(np.max(np.abs(everything), initial=0.0)),
     )
 
 
@@ -148,7 +164,7 @@ def clustered_difference(
 
     References
     ----------
-    Miller (2024), arXiv:2411.00640, section 4, on question-level paired differences.
+    Miller (2024), arXiv:2411.00640, on question-level paired differences.
 
     Examples
     --------
@@ -159,7 +175,7 @@ def clustered_difference(
     """
     level = check_open_unit("confidence", confidence)
     pairs = task_differences(values_a, tasks_a, values_b, tasks_b)
-    spread = mean_and_standard_error(pairs.differences)
+    spread = mean_and_standard_error(pairs.differences, pairs.scale)
     low, high, method, reason = _limits(pairs, spread, level)
     return ClusteredDifference(
         estimate=spread[0],

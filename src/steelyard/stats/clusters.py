@@ -203,6 +203,12 @@ def cluster_summary(values: Any, clusters: Any) -> ClusterSummary:
     Survey Sampling). Below 1 it says that the clusters agree more than chance would let them,
     which a few clusters do by accident; it is reported as it is, but ``effective_n`` never
     exceeds n.
+
+    Examples
+    --------
+    >>> found = cluster_summary([1, 1, 0, 0, 1, 0], ["A", "A", "B", "B", "C", "C"])
+    >>> round(found.design_effect, 6), round(found.icc, 6), round(found.effective_n, 6)
+    (2.0, 0.5, 3.0)
     """
     return summarise(partition(values, clusters))
 

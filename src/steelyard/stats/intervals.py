@@ -244,7 +244,7 @@ def jeffreys_interval(
 
     References
     ----------
-    Brown, Cai and DasGupta (2001), Statistical Science 16:101-133, section 3.1.2.
+    Brown, Cai and DasGupta (2001), Statistical Science 16:101-133.
 
     Examples
     --------

@@ -27,6 +27,8 @@ class Partition:
     ----------
     ids : tuple of str
         The distinct cluster ids, sorted as text.
+    kind : {"text", "integer", ""}
+        What the ids were before they became text; empty without any.
     codes : numpy.ndarray of int64, shape (n,)
         The position in ``ids`` of each value's cluster.
     values : numpy.ndarray of float64, shape (n,)
@@ -38,6 +40,7 @@ class Partition:
     """
 
     ids: tuple[str, ...]
+    kind: str
     codes: IntArray
     values: FloatArray
     sizes: IntArray
@@ -91,8 +94,14 @@ def partition(values: Any, clusters: Any, *, names: str = "clusters") -> Partiti
     InputError
         For ids that are missing (None, NaN, empty text), of another type, or of mixed types; for
         lengths that differ; for values that are not finite.
+
+    Examples
+    --------
+    >>> found = partition([1, 0, 1], ["7", "07", "7"])
+    >>> found.ids, found.means.tolist()
+    (('07', '7'), [0.0, 1.0])
     """
-    ids = _cluster_ids(clusters, names)
+    ids, kind = _cluster_ids(clusters, names)
     checked = check_values("values", values)
     if len(ids) != len(checked):
         raise InputError(f"values has {len(checked)} entries but {names} has {len(ids)}")
@@ -103,11 +112,11 @@ def partition(values: Any, clusters: Any, *, names: str = "clusters") -> Partiti
     order = np.argsort(codes, kind="stable")
     groups = np.split(checked[order], np.cumsum(sizes)[:-1]) if len(ids) else []
     sums = np.array([math.fsum(group) for group in groups], dtype=np.float64)
-    return Partition(tuple(distinct), codes, checked, sizes, sums)
+    return Partition(tuple(distinct), kind, codes, checked, sizes, sums)
 
 
-def _cluster_ids(clusters: Any, names: str) -> list[str]:
-    """Read the ids as text, or say which one cannot be read."""
+def _cluster_ids(clusters: Any, names: str) -> tuple[list[str], str]:
+    """Read the ids as text, with their kind, or say which one cannot be read."""
     raw: npt.NDArray[Any] = np.asarray(clusters, dtype=object)
     if raw.ndim != 1:
         raise InputError(f"{names} has {raw.ndim} dimensions; it must have one")
@@ -129,7 +138,7 @@ def _cluster_ids(clusters: Any, names: str) -> list[str]:
         raise InputError(
             f"{names}[{i}] is {a!r} but {names}[{j}] is {b!r}; ids must be all text or all integers"
         )
-    return ids
+    return ids, next(iter(first_of_kind), "")
 
 
 def check_distinct(keys: Sequence[tuple[str, str]], what: str) -> None:

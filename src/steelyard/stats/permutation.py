@@ -91,7 +91,7 @@ def exact_permutation(
 
     References
     ----------
-    Pesarin and Salmaso (2010), Permutation Tests for Complex Data, chapter 1; Ernst (2004),
+    Pesarin and Salmaso (2010), Permutation Tests for Complex Data. Ernst (2004),
     Statistical Science 19:676-685.
 
     Examples

@@ -68,7 +68,7 @@ def pass_hat_k(successes: Any, trials: Any, k: int) -> Reliability:
 
     References
     ----------
-    Yao et al. (2024), tau-bench, arXiv:2406.12045, section 5.
+    Yao et al. (2024), tau-bench, arXiv:2406.12045.
 
     Examples
     --------

@@ -20,6 +20,9 @@ from steelyard.stats.checks import FloatArray, check_values
 from steelyard.stats.partitions import check_distinct, partition
 from steelyard.stats.results import Result
 
+ROUNDING = 1e-12
+"""Relative size of what rounding can do to a mean or a difference of means."""
+
 
 @dataclass(frozen=True)
 class RepeatSummary(Result):
@@ -92,8 +95,9 @@ def mean_and_sem_over_repeats(values: Any, tasks: Any, repeats: Any) -> RepeatSu
         for t, r in zip(by_task.codes, by_repeat.codes, strict=True)
     ]
     check_distinct(keys, "(task, repeat)")
-    mean_r, error_r = mean_and_standard_error(by_repeat.means)
-    mean_t, error_t = mean_and_standard_error(by_task.means)
+    scale = float(np.max(np.abs(by_task.values), initial=0.0))
+    mean_r, error_r = mean_and_standard_error(by_repeat.means, scale)
+    mean_t, error_t = mean_and_standard_error(by_task.means, scale)
     reasons = [
         f"1 {what}" if count == 1 else f"no {what}s"
         for what, count in (("repeat", by_repeat.n_clusters), ("task", by_task.n_clusters))
@@ -112,16 +116,19 @@ def mean_and_sem_over_repeats(values: Any, tasks: Any, repeats: Any) -> RepeatSu
     )
 
 
-def mean_and_standard_error(values: FloatArray) -> tuple[float, float]:
-    """Return the mean and its standard error (n - 1 in the variance); NaN where undefined."""
+def mean_and_standard_error(values: FloatArray, scale: float) -> tuple[float, float]:
+    """Return the mean and its standard error (n - 1 in the variance); NaN where undefined.
+
+    Values are equal when they differ by no more than rounding does at ``scale``, the size of the
+    numbers they were computed from: 2/3 - 1/3 and 1/3 have no spread.
+    """
     count = len(values)
     if count == 0:
         return math.nan, math.nan
     mean = math.fsum(values) / count
     if count == 1:
         return mean, math.nan
-    # equal values that went through rounding, such as 2/3 from different sums, have no spread
-    if np.ptp(values) <= 1e-12 * max(1.0, abs(mean)):
+    if np.ptp(values) <= ROUNDING * scale:
         return mean, 0.0
     return mean, math.sqrt(math.fsum((values - mean) ** 2) / (count - 1) / count)
 
