@@ -9,9 +9,16 @@ import pytest
 
 from steelyard.errors import InputError
 from steelyard.trials.argument_schema import ArgumentSchema, FieldPolicy
-from steelyard.trials.arguments import compare_arguments, magnitude, read_arguments, values_equal
+from steelyard.trials.arguments import (
+    compare_arguments,
+    magnitude,
+    read_arguments,
+    storable_arguments,
+    values_equal,
+)
 from steelyard.trials.model import UnreadableArguments
-from steelyard.trials.published_arguments import canonical, differs
+from steelyard.trials.published_arguments import canonical, differs, policy_for
+from steelyard.trials.tokens import arguments_text
 
 
 def differing(expected, got, schema=None, **options):
@@ -62,9 +69,30 @@ class TestReading:
     def test_what_is_not_an_object_is_kept_with_the_reason(self, value, reason):
         read = read_arguments(value)
         assert isinstance(read, UnreadableArguments)
-        assert read.raw == value
         assert reason in read.reason
         assert read_arguments(read) is read
+
+    @pytest.mark.parametrize(
+        ("value", "raw"),
+        [("[1, 2]", [1, 2]), ('{"a": 1', '{"a": 1'), ('"hello"', "hello"), (b"\xff", b"\xff")],
+    )
+    def test_nothing_is_dropped(self, value, raw):
+        assert read_arguments(value).raw == raw
+
+    @pytest.mark.parametrize(
+        "value",
+        ["[1, 2]", '{"a": 1', '"hello"', "3", "true", '{"a": NaN}', '{"a": 1, "a": 2}', "", "{}"],
+    )
+    def test_what_is_stored_reads_back(self, value):
+        read = read_arguments(value)
+        stored = storable_arguments(read)
+        again = read_arguments(None if stored is None else json.dumps(stored))
+        assert arguments_text(again) == arguments_text(read)
+
+    def test_what_no_table_can_hold_is_replaced(self):
+        assert storable_arguments(UnreadableArguments(b"\xff{", "")) == "\ufffd{"
+        assert storable_arguments(UnreadableArguments("{\ud83d", "")) == "{\ufffd"
+        assert storable_arguments(UnreadableArguments({1: 2}, "")) == "{1: 2}"
 
     def test_a_text_encoded_many_times_is_no_arguments(self):
         text = "{}"
@@ -240,6 +268,18 @@ class TestPublishedRule:
     )
     def test_difference_of_an_argument_from_the_context(self, expected, got, tolerance, answer):
         assert differs(expected, got, tolerance) is answer
+
+    def test_undeclared_fields_go_by_type(self):
+        policies = {
+            repr(value): policy_for("x", None, value).policy for value in (1, True, [], "a")
+        }
+        assert policies == {"1": "numeric", "True": "exact", "[]": "set", "'a'": "exact"}
+        schema = ArgumentSchema({"y": FieldPolicy("text")}, FieldPolicy("ignore"))
+        assert policy_for("x", schema, 1).policy == "ignore"
+        assert policy_for("x", ArgumentSchema(), 1).policy == "numeric"
+        assert published({"x": 1}, {}) == ["x"]
+        assert published({}, {"x": 1}, declared("ignore")) == []
+        assert published({"x": 1.0}, {"x": 1.4}, declared("numeric", absolute_tolerance=0.5)) == []
 
     def test_canonical_form(self):
         assert canonical({"a": [1, "A "]}) == (("a", (1.0, "a")),)

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from steelyard.errors import InputError
 from steelyard.trials.model import Step, UnreadableArguments
-from steelyard.trials.tokens import MAX_DEPTH, Token, Vocabulary, arguments_text, canonical_text
+from steelyard.trials.tokens import (
+    MAX_DEPTH,
+    Token,
+    Vocabulary,
+    arguments_text,
+    canonical_text,
+    unknown_arguments,
+)
 
 
 def call(arguments) -> Step:
@@ -116,6 +123,12 @@ def test_nesting_has_a_limit():
 def test_no_json_value_has_the_text_of_unknown_arguments():
     assert arguments_text(None) != arguments_text({})
     assert arguments_text(None) != canonical_text("?")
+
+
+def test_the_share_of_unknown_arguments():
+    steps = [call(None), call({}), Step("decision", "plan"), Step("message", "")]
+    assert unknown_arguments(steps) == (2, 3)
+    assert unknown_arguments([]) == (0, 0)
 
 
 JSON = st.recursive(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from steelyard.analysis.divergence import (
     Found,
     argument_divergences,
+    divergences_of,
     group_divergences,
-    path_divergences,
     states_equal,
 )
 from steelyard.analysis.names import resolve_arm
@@ -231,7 +231,7 @@ def _answer(
         answers.argument.append((compared.agree, trial.key.task))
         divergences = compared.divergences
     else:
-        divergences = path_divergences(reference.path, path)
+        divergences = divergences_of(trial, reference.path, path)
     answers.found += [Found(trial, divergence) for divergence in divergences]
     if reference.state is not None:
         read = trial.state is not None or compatibility is not None

@@ -29,6 +29,7 @@ from typing import Any
 import pandas as pd
 
 from steelyard.analysis.proportion import Compatibility, counts_of
+from steelyard.errors import InputError
 from steelyard.stats.alignment import align
 from steelyard.trials.argument_schema import ArgumentDifference, ArgumentSchema
 from steelyard.trials.arguments import compare_arguments
@@ -99,6 +100,17 @@ def path_divergences(reference: Path, candidate: Path) -> tuple[Divergence, ...]
             index = BEFORE_FIRST if i is None else i
             found.append(Divergence(op, index, expected, got, SEVERITY[op]))
     return tuple(found)
+
+
+def divergences_of(trial: Trial, reference: Path, path: Path) -> tuple[Divergence, ...]:
+    """Return `path_divergences`, naming the trial whose path cannot be aligned."""
+    try:
+        return path_divergences(reference, path)
+    except InputError as error:
+        raise InputError(
+            f"trial {trial.label}: its path of {len(path):,} steps cannot be aligned with the "
+            f"reference of {len(reference):,}: {error}"
+        ) from None
 
 
 def _label(step: tuple[str, str]) -> str:

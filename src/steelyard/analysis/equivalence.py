@@ -23,8 +23,8 @@ from steelyard.analysis.divergence import (
     Divergence,
     Found,
     argument_divergences,
+    divergences_of,
     group_divergences,
-    path_divergences,
     state_text,
     states_equal,
 )
@@ -220,7 +220,7 @@ def _answer(trial: Trial, reference: Trial, settings: _Settings, answers: _Answe
         answers.argument.append((compared.agree, task))
         divergences += compared.divergences
     else:
-        divergences += path_divergences(*paths)
+        divergences += divergences_of(trial, *paths)
     answers.found += [Found(trial, divergence) for divergence in divergences]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import pandas as pd
 
 from steelyard.analysis.names import resolve_filters, sort_by_design
-from steelyard.errors import DataError, InputError
+from steelyard.errors import DataError, InputError, UnknownNameError
 from steelyard.trials import strict_json
 from steelyard.trials.arguments import read_arguments
 from steelyard.trials.ids import parse_trial_id
@@ -80,6 +80,37 @@ def read_trials(tables: StudyTables, **filters: Any) -> list[Trial]:
             )
         )
     return read
+
+
+def read_trial(tables: StudyTables, trial_id: str) -> Trial:
+    """Return one trial of the study with its steps.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    trial_id : str
+        ``arm/task/perturbation/variant/repeat``.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest trial ids.
+    InputError
+        The study holds no steps.
+    """
+    known = tables.frame("trials")["trial_id"].tolist()
+    if trial_id not in known:
+        raise UnknownNameError("trial", str(trial_id), known, f"study {tables.study}")
+    key = parse_trial_id(trial_id)
+    named = {
+        "arm": key.arm,
+        "task": key.task,
+        "perturbation": key.perturbation,
+        "variant": key.variant,
+        "repeat": str(key.repeat),
+    }
+    return read_trials(tables, **named)[0]
 
 
 def _steps(rows: pd.DataFrame | None, where: str) -> tuple[Step, ...]:

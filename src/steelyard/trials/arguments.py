@@ -34,6 +34,7 @@ from steelyard.trials.tokens import arguments_text, canonical_text
 # that unwraps for longer is not arguments.
 _MAX_ENCODINGS = 4
 _LONGEST_NUMBER = 400
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -77,10 +78,34 @@ def read_arguments(value: Any) -> Arguments:
     if decoded is None or isinstance(decoded, UnreadableArguments):
         return decoded
     if not isinstance(decoded, Mapping):
-        return UnreadableArguments(value, f"{_json_type(decoded)}, not an object")
+        return UnreadableArguments(decoded, f"{_json_type(decoded)}, not an object")
     if not all(isinstance(key, str) for key in decoded):
-        return UnreadableArguments(value, "an object with keys that are not text")
+        return UnreadableArguments(decoded, "an object with keys that are not text")
     return decoded
+
+
+def storable_arguments(arguments: Arguments) -> Any:
+    """Return arguments as the JSON value that a table holds; `read_arguments` reads it back.
+
+    Parameters
+    ----------
+    arguments : mapping, UnreadableArguments or None
+
+    Returns
+    -------
+    Any
+        None when they were not recorded, so that the table holds NULL and not an empty object.
+        Unreadable arguments as they came: a text that is not JSON becomes a JSON string. Bytes
+        that are not UTF-8 and lone surrogates, which no table can hold, become U+FFFD.
+    """
+    if not isinstance(arguments, UnreadableArguments):
+        return arguments
+    raw = arguments.raw
+    if isinstance(raw, bytes):
+        raw = raw.decode("utf-8", errors="replace")
+    if isinstance(raw, str):
+        return _SURROGATE.sub("\ufffd", raw)
+    return raw if isinstance(raw, int | float | list) else repr(raw)
 
 
 def _json_type(value: Any) -> str:

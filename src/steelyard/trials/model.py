@@ -26,7 +26,7 @@ class UnreadableArguments:
     Parameters
     ----------
     raw : Any
-        The text or the value as it was recorded.
+        The JSON value that was recorded, or the text where it is not JSON.
     reason : str
         Why it is not a set of arguments, for example ``"a list, not an object"``.
     """

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import json
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,8 +111,25 @@ def arguments_text(arguments: Arguments) -> str:
     return canonical_text(arguments)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Token:
+def unknown_arguments(steps: Iterable[Step]) -> tuple[int, int]:
+    """Count the control steps whose arguments were not recorded.
+
+    Parameters
+    ----------
+    steps : iterable of Step
+        Of one or many trials.
+
+    Returns
+    -------
+    tuple of (int, int)
+        Control steps without recorded arguments, and all control steps. The share belongs beside
+        every comparison of arguments, because tokens take unknown arguments for equal.
+    """
+    control = [step for step in steps if step.is_control]
+    return sum(step.arguments is None for step in control), len(control)
+
+
+class Token(NamedTuple):
     """What one integer stands for.
 
     Parameters
@@ -152,6 +167,7 @@ class Vocabulary:
     def __init__(self, steps: Iterable[Step], *, arguments: bool = False) -> None:
         self.arguments = arguments
         self.tokens: tuple[Token, ...] = tuple(sorted({self._token(step) for step in steps}))
+        self._numbers = {token: number for number, token in enumerate(self.tokens)}
 
     def _token(self, step: Step) -> Token:
         text = arguments_text(step.arguments) if self.arguments else ""
@@ -163,13 +179,13 @@ class Vocabulary:
     def code(self, step: Step) -> int:
         """Return the step's integer; `InputError` when the vocabulary was made without it."""
         token = self._token(step)
-        index = bisect_left(self.tokens, token)
-        if index == len(self.tokens) or self.tokens[index] != token:
+        try:
+            return self._numbers[token]
+        except KeyError:
             raise InputError(
                 f"step {step.kind}:{step.name} is not in this vocabulary of {len(self)} tokens; "
                 "make the vocabulary from all the steps that will be compared"
-            )
-        return index
+            ) from None
 
     def codes(self, steps: Sequence[Step]) -> NDArray[np.int64]:
         """Return the integers of the steps, in order; shape ``(len(steps),)``."""
