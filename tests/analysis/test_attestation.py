@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -12,6 +15,9 @@ from steelyard.analysis.control_sampling import upper_deviation_limit
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.evaluators.invariants import ContextFlag, MustCall, MustNotCall, Ordering, Policy
 from steelyard.store.declaration import Control
+from vectors import adapters_trajectories as adapters
+
+VECTORS = Path(__file__).resolve().parents[1] / "vectors" / "plumbline"
 
 POLICY = Policy(
     [
@@ -117,3 +123,22 @@ class TestCommittedStudies:
     def test_unknown_names(self, tables):
         with pytest.raises(UnknownNameError, match="did you mean 'react'"):
             attest(tables("plumbline_retry"), "raect")
+
+
+@pytest.mark.parametrize("case", ["ap_all_good", "ap_naive_fault", "ap_dup_paid"])
+def test_populations_and_deviations_are_those_that_plumbline_counts(tables, case):
+    """The vectors themselves are not replayed: they claim the whole population (limits of 0)."""
+    document = json.loads((VECTORS / "attest.json").read_text(encoding="utf-8"))
+    found = next(c for c in document["cases"] if c["id"].startswith(f"attest-{case}"))
+    policy = Policy(adapters.procure_to_pay.RULES, compatibility="plumbline")
+    rows = attest_trials(
+        adapters.trials(found["input"]),
+        policy,
+        adapters.procure_to_pay.CONTEXTS,
+        tables("plumbline_parity").design.controls,
+        missing="recorded",
+    ).set_index("control")
+    for control_row in found["expected"]["controls"]:
+        row = rows.loc[control_row["id"]]
+        assert (row["tested"], row["deviations"]) == (control_row["pop"], control_row["deviations"])
+        assert row["perturbations"] == control_row["by_perturbation"]
