@@ -232,9 +232,7 @@ class TestPolicy:
 
     def test_two_rules_with_one_id_are_refused(self):
         rules = [MustNotCall("pay", when=ContextFlag("a")), MustNotCall("pay")]
-        with pytest.raises(
-            InputError, match=r"ids occur more than once \(must_not_call:pay"
-        ):
+        with pytest.raises(InputError, match=r"ids occur more than once \(must_not_call:pay"):
             Policy(rules)
         Policy(rules, compatibility="plumbline")
         Policy([MustNotCall("pay", id="never_pay"), MustNotCall("pay")])
