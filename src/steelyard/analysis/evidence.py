@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from steelyard.analysis.certificate import Certificate, certify
+from steelyard.analysis.names import DIMENSIONS, sort_by_design
 from steelyard.analysis.rates import rates
 from steelyard.analysis.selection import select
 
@@ -71,12 +72,15 @@ class Evidence:
         return self.once(("frame", table), lambda: self.tables.frame(table))
 
     def trials_in_scope(self) -> pd.DataFrame:
-        """Return the table ``trials`` within the study's declared scope, whatever their status."""
+        """Return the table ``trials`` within the study's declared scope, whatever their status.
+
+        Rows are in the study's order of arms and perturbations.
+        """
         trials = self.frame("trials")
         for column, names in dict(self.tables.design.scope).items():
             accepted = [names] if isinstance(names, str) else list(names)
             trials = trials[trials[column].astype(str).isin(accepted)]
-        return trials
+        return sort_by_design(self.tables, trials, (*DIMENSIONS, "trial_id"))
 
     def rates(self, measure: str, missing: str, by: tuple[str, ...]) -> pd.DataFrame:
         """Return :func:`steelyard.analysis.rates` for one measure, policy and grouping."""

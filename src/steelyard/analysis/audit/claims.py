@@ -52,9 +52,10 @@ def rates_reproduced(evidence: Evidence) -> Iterator[Finding]:
 def _reproduction(evidence: Evidence, measure: str, own: pd.DataFrame) -> Finding:
     elsewhere: list[str] = []
     nowhere: list[str] = []
-    for _, claim in own.iterrows():
+    readable = [claim for _, claim in own.iterrows() if place_of(evidence, claim) is not None]
+    for claim in readable:
         policies = explaining_policies(evidence, claim)
-        if str(claim["missing_policy"]) in policies or place_of(evidence, claim) is None:
+        if str(claim["missing_policy"]) in policies:
             continue
         shown = f"{claim['claim']} ({ratio(int(claim['successes']), int(claim['total']))})"
         if policies:
@@ -62,7 +63,7 @@ def _reproduction(evidence: Evidence, measure: str, own: pd.DataFrame) -> Findin
         else:
             nowhere.append(shown)
     wrong = len(elsewhere) + len(nowhere)
-    text = f"{len(own) - wrong:,} of {plural(len(own), 'claim')} come out"
+    text = f"{len(readable) - wrong:,} of {plural(len(readable), 'claim')} come out"
     if elsewhere:
         text += f"; under another policy than stated: {listed(elsewhere, 2)}"
     if nowhere:

@@ -7,22 +7,30 @@ from typing import Final
 
 import pandas as pd
 
-from steelyard.analysis.audit.findings import Finding, listed, p_text, quoted, ratio
+from steelyard.analysis.audit.findings import Finding, Verdict, listed, p_text, quoted, ratio
 from steelyard.analysis.audit.manipulation import WELL_APPLIED, application_query
 from steelyard.analysis.audit.published import (
     Comparison,
     claims_of,
     comparison_of,
     declared_comparisons,
+    is_held,
 )
 from steelyard.analysis.evidence import Evidence
 from steelyard.stats import exact_permutation
 
 SIGNIFICANT: Final = 0.05
 
+_ADVICE: Final = {
+    "fail": "The difference cannot be read as one of the arms; compare trials in which both met "
+    "the perturbation.",
+    "caution": "Without that record the arms may have met different things.",
+    "pass": "",
+}
+
 
 def confounded_comparisons(evidence: Evidence) -> Iterator[Finding]:
-    """Two arms can be compared under a perturbation only if both met it.
+    """Demand that both arms of a comparison met the perturbation.
 
     For each declared or published comparison and each of its perturbations, the shares of trials
     in which the perturbation happened are compared (exact permutation test). Different shares
@@ -32,6 +40,8 @@ def confounded_comparisons(evidence: Evidence) -> Iterator[Finding]:
     """
     found = False
     for comparison, perturbations in _comparisons(evidence):
+        if not is_held(evidence, comparison):
+            continue
         unknown = []
         for perturbation in perturbations:
             finding = _confounding(evidence, comparison, perturbation)
@@ -44,7 +54,7 @@ def confounded_comparisons(evidence: Evidence) -> Iterator[Finding]:
             found = True
             yield _unknown_confounding(evidence, comparison, unknown)
     if not found:
-        text = "no comparison of two arms under a perturbation was declared or published"
+        text = "no comparison of two arms of this database under a perturbation is known"
         yield Finding("all comparisons", "pass", text, application_query(evidence))
 
 
@@ -85,15 +95,13 @@ def _confounding(evidence: Evidence, comparison: Comparison, perturbation: str) 
         p_value = exact_permutation(*counts[0], *counts[1]).p_value
         differ = p_value < SIGNIFICANT or (min(shares) == 0) != (max(shares) == 0)
         text += f"; same share in both: {p_text(p_value)}"
+    verdict: Verdict = "fail" if differ else "pass" if len(counts) == 2 else "caution"
     return Finding(
         subject=f"{perturbation}: {comparison.label}",
-        verdict="fail" if differ else "pass" if len(counts) == 2 else "caution",
+        verdict=verdict,
         evidence=text,
         query=application_query(evidence, perturbation),
-        recommendation="The difference cannot be read as one of the arms; compare trials in which "
-        "both met the perturbation."
-        if differ
-        else "",
+        recommendation=_ADVICE[verdict],
     )
 
 
@@ -129,7 +137,7 @@ def _unknown_confounding(
         verdict="caution",
         evidence=f"trials with a record of whether it happened: {'; '.join(parts)}",
         query=application_query(evidence),
-        recommendation="Without that record the arms may have met different things.",
+        recommendation=_ADVICE["caution"],
     )
 
 
@@ -140,24 +148,33 @@ def _assigned(evidence: Evidence, arm: str, perturbation: str) -> pd.DataFrame:
 
 
 def arms_of_other_studies(evidence: Evidence) -> Iterator[Finding]:
-    """Arms that did not run in one study were not compared in one experiment.
+    """Demand that compared arms ran in one study.
 
     A declared or published comparison with an arm of another study asks for caution: time, model
     version and conditions may differ with the arm. The tasks and variants they share are counted.
     """
     found = False
     for comparison, _ in _comparisons(evidence):
-        sides = [evidence.of_arm(arm) for arm in (comparison.reference, comparison.candidate)]
-        if sides[0][0].study == sides[1][0].study:
+        own, sides = evidence.study, (comparison.reference, comparison.candidate)
+        if {arm.rpartition(":")[0] or own for arm in sides} == {own}:
             continue
         found = True
-        yield _across_studies(comparison, sides)
+        yield _across_studies(evidence, comparison)
     if not found:
         text = "every comparison is between arms of this study"
         yield Finding("all comparisons", "pass", text, application_query(evidence))
 
 
-def _across_studies(comparison: Comparison, sides: list[tuple[Evidence, str]]) -> Finding:
+def _across_studies(evidence: Evidence, comparison: Comparison) -> Finding:
+    if not is_held(evidence, comparison):
+        return Finding(
+            subject=comparison.label,
+            verdict="caution",
+            evidence="this database does not hold both arms",
+            query="SELECT DISTINCT study, arm FROM trials ORDER BY study, arm",
+            recommendation="Load both studies into one database.",
+        )
+    sides = [evidence.of_arm(arm) for arm in (comparison.reference, comparison.candidate)]
     cells = []
     for place, name in sides:
         trials = place.frame("trials")

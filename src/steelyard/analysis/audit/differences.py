@@ -18,7 +18,7 @@ from steelyard.analysis.audit.findings import (
     quoted,
     select_claims,
 )
-from steelyard.analysis.audit.published import Comparison, claims_of, comparison_of
+from steelyard.analysis.audit.published import Comparison, claims_of, comparison_of, is_held
 from steelyard.analysis.comparison import compare
 from steelyard.analysis.evidence import Evidence
 from steelyard.stats import holm
@@ -43,10 +43,15 @@ def no_difference(evidence: Evidence) -> Iterator[Finding]:
     """
     claims = _difference_claims(evidence)
     silent = claims[claims["p_value"].ge(SIGNIFICANT)]
-    for (source, _, _), own in silent.groupby(["source", "arm", "measure"], sort=False):
+    for (source, arm, _), own in silent.groupby(["source", "arm", "measure"], sort=False):
         finding = _equivalence(evidence, str(source), own)
-        if finding is not None:
-            yield finding
+        yield finding or Finding(
+            subject=f"{arm}, {source}",
+            verdict="caution",
+            evidence=f"{plural(len(own), 'published difference')}; the tables do not hold its arms",
+            query=select_claims(evidence, f"p_value >= 0.05 AND source = {quoted(str(source))}"),
+            recommendation="Publish the evidence of both arms.",
+        )
     if silent.empty:
         yield Finding(
             subject="all claims",
@@ -219,8 +224,13 @@ def _difference_claims(evidence: Evidence) -> pd.DataFrame:
 
 
 def _row(evidence: Evidence, comparison: Comparison, scope: str) -> pd.Series | None:
-    """Return the comparison's row for one scope: a perturbation, or all trials pooled."""
+    """Return the comparison's row for one scope: a perturbation, or all trials pooled.
+
+    None where the tables do not hold the arms or the scope.
+    """
     by: tuple[str, ...] = () if scope == "overall" else ("perturbation",)
+    if not is_held(evidence, comparison):
+        return None
     table = evidence.once(
         ("compare", comparison, by),
         lambda: compare(

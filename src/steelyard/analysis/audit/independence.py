@@ -37,7 +37,11 @@ def clustering(evidence: Evidence) -> Iterator[Finding]:
     """
     measure = evidence.tables.design.measures.primary
     trials = evidence.trials(measure, "exclude")
-    for arm, own in trials[trials["value"].notna()].groupby("arm", sort=False):
+    scored = trials[trials["value"].notna()]
+    if scored.empty:
+        text = f"no trial has a value of {measure}"
+        yield Finding("all trials", "pass", text, by_task_query(evidence, measure))
+    for arm, own in scored.groupby("arm", sort=False):
         found = cluster_summary(own["value"].to_numpy(), own["task"].to_numpy())
         effect = found.design_effect
         verdict: Verdict = "pass"
@@ -64,12 +68,13 @@ def clustering(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def by_task_query(evidence: Evidence, measure: str, arm: str) -> str:
-    """Return SQL that gives an arm's mean by task."""
+def by_task_query(evidence: Evidence, measure: str, arm: str = "") -> str:
+    """Return SQL that gives an arm's mean by task, or that of all arms."""
+    only = f" AND t.arm = {quoted(arm)}" if arm else ""
     return (
         "SELECT t.task, count(*) AS trials, avg(m.value) AS mean FROM trials t JOIN measures m "
-        f"USING (study, trial_id) WHERE t.study = {quoted(evidence.study)} "
-        f"AND t.arm = {quoted(arm)} AND m.measure = {quoted(measure)} "
+        f"USING (study, trial_id) WHERE t.study = {quoted(evidence.study)}{only} "
+        f"AND m.measure = {quoted(measure)} "
         "AND t.status = 'completed' GROUP BY t.task ORDER BY mean, t.task"
     )
 
@@ -84,15 +89,15 @@ def published_intervals(evidence: Evidence) -> Iterator[Finding]:
     """
     claims = rate_claims(evidence)
     claims = claims[claims["low"].notna() & claims["high"].notna()]
-    for arm, own in claims.groupby("arm", sort=False):
-        finding = _narrow_intervals(evidence, str(arm), own)
-        if finding is not None:
-            yield finding
-    if claims.empty:
+    findings = [
+        _narrow_intervals(evidence, str(arm), own) for arm, own in claims.groupby("arm", sort=False)
+    ]
+    yield from (finding for finding in findings if finding is not None)
+    if not any(findings):
         yield Finding(
             subject="all claims",
             verdict="pass",
-            evidence="no interval of a rate was published",
+            evidence="no published interval can be set beside a clustered one",
             query=select_claims(evidence, "statistic = 'rate' AND low IS NOT NULL"),
         )
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from steelyard.analysis.estimands.proportions import rate_row
 from steelyard.analysis.evidence import Evidence
-from steelyard.errors import SteelyardError
+from steelyard.errors import SteelyardError, UnknownNameError
 
 POLICIES = ("exclude", "recorded", "fail")
 """The missing policies that give one rate each, in the order in which an explanation is sought."""
@@ -125,6 +125,15 @@ def comparison_of(evidence: Evidence, claim: pd.Series) -> Comparison | None:
                 return _comparison(evidence, one.reference, one.candidate, measure, missing)
         return None
     return _comparison(evidence, reference, candidate, measure, missing)
+
+
+def is_held(evidence: Evidence, comparison: Comparison) -> bool:
+    """Tell whether this database holds both arms, one of which may be of another study."""
+    try:
+        sides = [evidence.of_arm(arm) for arm in (comparison.reference, comparison.candidate)]
+    except UnknownNameError:
+        return False
+    return all(name in set(place.frame("trials")["arm"]) for place, name in sides)
 
 
 def declared_comparisons(evidence: Evidence) -> Iterator[tuple[Comparison, tuple[str, ...]]]:

@@ -20,7 +20,7 @@ from steelyard.analysis.audit.findings import (
 from steelyard.analysis.audit.independence import by_task_query
 from steelyard.analysis.audit.published import claims_of, rate_claims
 from steelyard.analysis.evidence import Evidence
-from steelyard.analysis.repeats import repeat_agreement, seeds
+from steelyard.analysis.repeats import FACETS, repeat_agreement, seeds
 from steelyard.stats import holm, stratified_permutation
 
 COPIES: Final = 0.95
@@ -41,6 +41,9 @@ def identical_repeats(evidence: Evidence) -> Iterator[Finding]:
     the arm is declared deterministic, that fails; where only outcomes can be compared, equal
     outcomes may also be a consistent agent, which asks for caution, as do 80 % and more.
     """
+    if not evidence.trials_in_scope()["status"].eq("completed").any():
+        yield Finding("all trials", "pass", "no trial completed", _repeats_query(evidence))
+        return
     table = evidence.once("agreement", lambda: repeat_agreement(evidence.tables))
     declared = set(evidence.tables.design.design.deterministic_arms)
     for arm, own in table.groupby("arm", sort=False):
@@ -62,13 +65,10 @@ def _copies(evidence: Evidence, arm: str, own: pd.DataFrame, declared: bool) -> 
     elif len(close):
         shown, verdict = close, "caution"
     cells, trials = int(shown["cells"].sum()), int(shown["trials"].sum())
-    compared = (
-        "outcome, state and steps"
-        if shown["steps_known"].gt(0).any()
-        else ("outcome and state" if shown["state_known"].gt(0).any() else "outcome")
-    )
+    known = [name for name in FACETS if shown[f"{name}_known"].gt(0).any()]
     text = (
-        f"{ratio(int(shown['identical'].sum()), cells)} repeated cells are identical in {compared} "
+        f"{ratio(int(shown['identical'].sum()), cells)} repeated cells are identical in "
+        f"{' and '.join(known)} "
         f"({listed(shown['perturbation'], 6)}): {trials:,} trials, "
         f"{int(shown['distinct_results'].sum()):,} distinct results"
     )
@@ -102,15 +102,16 @@ def _claims_with_copies(evidence: Evidence, arm: str, copied: pd.DataFrame) -> s
     )
 
 
-def _repeats_query(evidence: Evidence, arm: str) -> str:
+def _repeats_query(evidence: Evidence, arm: str = "") -> str:
     measure = evidence.tables.design.measures.primary
+    only = f" AND t.arm = {quoted(arm)}" if arm else ""
     return (
         "SELECT t.perturbation, t.task, t.variant, count(*) AS repeats, "
         "count(DISTINCT m.value) AS distinct_outcomes, "
         "count(DISTINCT CAST(s.state AS VARCHAR)) AS distinct_states "
         "FROM trials t LEFT JOIN states s USING (study, trial_id) LEFT JOIN measures m "
         f"ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = {quoted(measure)} "
-        f"WHERE t.study = {quoted(evidence.study)} AND t.arm = {quoted(arm)} "
+        f"WHERE t.study = {quoted(evidence.study)}{only} "
         "AND t.status = 'completed' GROUP BY ALL ORDER BY ALL"
     )
 
