@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet # errors only
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test check-style check-types check-imports check-tests format clean
+.PHONY: help reproduce test check-style check-types check-imports check-tests notebooks format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ check-imports: $(VENV)/.installed-dev ## no room of the package imports one abov
 
 check-tests: $(VENV)/.installed-dev ## tests, reference vectors, pins and notebooks, with the coverage floor
 	$(BIN)/python -m pytest --cov --cov-report=term
+
+notebooks: $(VENV)/.installed-dev ## run the notebooks and store what they show
+	$(BIN)/python tests/notebooks.py
 
 format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix
