@@ -127,7 +127,7 @@ def test_copies_with_identical_steps_fail(small_study: SmallStudy) -> None:
     tables = small_study(copies(10, steps=STEPS), claims=claims)
     finding = one(identical_repeats, tables)
     assert finding.verdict == "fail"
-    assert "10/10 (100.0%) repeated cells are identical in outcome and steps" in finding.evidence
+    assert "10/10 (100.0%) repeated cells are identical in outcome, steps" in finding.evidence
     assert "20 trials, 10 distinct results" in finding.evidence
     assert "1 published rate count each copy (rate: n = 20, 10 cells)" in finding.evidence
 
@@ -137,7 +137,7 @@ def test_copies_of_a_declared_deterministic_arm_fail(small_study: SmallStudy) ->
     finding = one(identical_repeats, small_study(copies(10, state={"paid": True}), design=design))
     assert finding.verdict == "fail"
     assert finding.evidence.endswith("declared deterministic")
-    assert "identical in outcome and state" in finding.evidence
+    assert "identical in outcome, state" in finding.evidence
 
 
 @pytest.mark.parametrize(("different", "verdict"), [(0, "caution"), (2, "caution"), (3, "pass")])

@@ -32,6 +32,12 @@ SMALL_SPREAD: Final = 0.5
 
 SIGNIFICANT: Final = 0.05
 
+_ADVICE: Final = {
+    "fail": "Count cells, not repeats, or vary what a repeat is meant to vary.",
+    "caution": "Record the steps: only they tell a copy from an agent that is consistent.",
+    "pass": "",
+}
+
 
 def identical_repeats(evidence: Evidence) -> Iterator[Finding]:
     """Demand that repeats could have come out differently: a copy is not an observation.
@@ -68,7 +74,7 @@ def _copies(evidence: Evidence, arm: str, own: pd.DataFrame, declared: bool) -> 
     known = [name for name in FACETS if shown[f"{name}_known"].gt(0).any()]
     text = (
         f"{ratio(int(shown['identical'].sum()), cells)} repeated cells are identical in "
-        f"{' and '.join(known)} "
+        f"{', '.join(known)} "
         f"({listed(shown['perturbation'], 6)}): {trials:,} trials, "
         f"{int(shown['distinct_results'].sum()):,} distinct results"
     )
@@ -80,9 +86,7 @@ def _copies(evidence: Evidence, arm: str, own: pd.DataFrame, declared: bool) -> 
         verdict=verdict,  # type: ignore[arg-type]
         evidence=text,
         query=_repeats_query(evidence, arm),
-        recommendation=""
-        if verdict == "pass"
-        else "Count cells, not repeats, or vary what a repeat is meant to vary.",
+        recommendation=_ADVICE[verdict],
     )
 
 
