@@ -13,7 +13,7 @@ import io
 import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
@@ -68,15 +68,18 @@ class Drawing:
     name: str
     title: str
     description: str
-    svg: str
+    svg: str = field(repr=False)
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def inline(self, prefix: str) -> str:
-        """Return the ``<svg>`` element for an HTML page, its ids made unique by ``prefix``."""
-        body = self.svg[self.svg.index("<svg") :].strip()
-        prefix = re.sub(r"[^A-Za-z0-9]+", "-", f"{prefix}-{self.name}")
+        """Return the ``<svg>`` element for an HTML page.
+
+        Every id gets the ``prefix``, which must be another one for each figure of the page; a
+        short one, as a figure refers to its letters a thousand times.
+        """
+        body = self.svg[self.svg.index("<svg") :].strip().replace("DejaVuSans-", "")
         body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', body)
         body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}.\1)", body)
         body = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{prefix}.\1"', body)

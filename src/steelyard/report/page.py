@@ -23,10 +23,21 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class PageStudy(Declared):
-    """One study of the page: its id, and which of its tables stand open."""
+    """One study of the page.
+
+    Attributes
+    ----------
+    id : str
+    tables : tuple of str
+        Which of its tables stand open; the others are folded.
+    where : dict of str to str
+        Of the open tables only the rows with these values, by column. The whole tables are
+        folded then, too.
+    """
 
     id: Text
     tables: tuple[Text, ...] = ("rates",)
+    where: dict[str, str] = Field(default_factory=dict)
 
 
 class Page(Declared):
@@ -83,21 +94,18 @@ def page_html(page: Page, contents: Sequence[StudyContent], templates: jinja2.En
         title=page.title,
         lead=Markup(prose_html(page.lead)),  # noqa: S704 - prose_html escapes
         css=Markup(css),  # noqa: S704 - our own file
-        studies=[_study(by_id[entry.id], entry, templates) for entry in listed],
+        studies=[
+            _study(by_id[entry.id], entry, templates, f"s{place}.")
+            for place, entry in enumerate(listed)
+        ],
     )
     return (text.rstrip() + "\n").encode("utf-8")
 
 
 def _study(
-    content: StudyContent, entry: PageStudy, templates: jinja2.Environment
+    content: StudyContent, entry: PageStudy, templates: jinja2.Environment, place: str
 ) -> dict[str, Any]:
     """Return what the template shows of one study, markup already made."""
-    for name in entry.tables:
-        if name not in content.tables:
-            raise StudyError(
-                f"experiments/page.toml: {content.study} has no table {name!r}; it has "
-                + ", ".join(content.tables)
-            )
     words = render.prose(content, templates)
     trials = content.tables["trials"].frame
     checks = _checks(render.audit_lines(content))
@@ -112,14 +120,17 @@ def _study(
         "verdicts": [(verdict, content.verdict_counts[verdict]) for verdict in VERDICTS],
         "published": format_count(len(content.pins)),
         "pins": [format_count(count) for count in content.pin_counts.values()],
-        "open": [_table(view) for name in entry.tables for view in content.tables[name].views],
+        "open": _open_tables(content, entry),
         "closed": [
             _table(view)
             for name, table in content.tables.items()
-            if name not in entry.tables
+            if entry.where or name not in entry.tables
             for view in table.views
         ],
-        "drawings": [_markup(drawing.inline(content.study)) for drawing in content.drawings],
+        "drawings": [
+            _markup(drawing.inline(f"{place}{number}"))
+            for number, drawing in enumerate(content.drawings)
+        ],
         "audit_sentence": render.audit_sentence(content),
         "checks": [check for check in checks if check["first"]["verdict"] != "pass"],
         "passed": [check for check in checks if check["first"]["verdict"] == "pass"],
@@ -127,6 +138,29 @@ def _study(
         "disputed": [_disputed(group) for group in render.disputed_groups(content)],
         "missing": render.missing_reasons(content),
     }
+
+
+def _open_tables(content: StudyContent, entry: PageStudy) -> list[Markup]:
+    """Return the tables that stand open, cut to the rows that the page asks for."""
+    shown = []
+    for name in entry.tables:
+        if name not in content.tables:
+            raise StudyError(
+                f"experiments/page.toml: {content.study} has no table {name!r}; it has "
+                + ", ".join(content.tables)
+            )
+        for view in content.tables[name].views:
+            frame = view.frame
+            for column, value in entry.where.items():
+                if column not in frame.columns:
+                    raise StudyError(
+                        f"experiments/page.toml: table {name!r} of {content.study} has no "
+                        f"column {column!r}"
+                    )
+                frame = frame[frame[column] == value]
+            title = ", ".join([view.title, *entry.where.values()])
+            shown.append(_table(View(title, frame, view.columns)))
+    return shown
 
 
 def _checks(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
