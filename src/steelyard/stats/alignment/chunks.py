@@ -121,7 +121,7 @@ class Work:
     def _align_one(self, pair: int) -> Scripts:
         reference = self.sequences[int(self.reference[pair])]
         candidate = self.sequences[int(self.candidate[pair])]
-        return script_of(align_fewest_edits(reference.tolist(), candidate.tolist()))
+        return script_of(align_fewest_edits(reference, candidate))
 
     def _scores(self, scripts: Scripts, rows: Index, columns: Index) -> Index:
         """Add up the scores of scripts without affine gaps."""

@@ -46,6 +46,8 @@ def distinct_pairs(sequences: TokenSequences, reference: Index, candidate: Index
     same_as = first_equal(sequences)
     if same_as is not None:
         reference, candidate = same_as[reference], same_as[candidate]
+    elif np.all(reference[1:] > reference[:-1]):
+        return DistinctPairs(reference, candidate, np.arange(len(reference)))
     key = reference * len(sequences) + candidate
     if len(sequences) ** 2 <= 4 * len(key):
         return _by_counting(key, len(sequences))
@@ -100,7 +102,7 @@ def _separate(sequences: TokenSequences, colliding: Index, same_as: Index) -> No
 
 
 def _digests(sequences: TokenSequences) -> npt.NDArray[np.uint64]:
-    """Return a 64-bit hash of each sequence: a sum of its words, each mixed with its place."""
+    """Return a 64-bit hash of each sequence: a sum of its words, weighted by place."""
     lengths = sequences.lengths
     count = len(lengths)
     width = int(lengths.max(initial=0))
@@ -113,14 +115,14 @@ def _digests(sequences: TokenSequences) -> npt.NDArray[np.uint64]:
         total = np.full(count, width, dtype=np.uint64)
         for place, multiplier in enumerate(_multiplier(np.arange(words.shape[1]))):
             total += words[:, place] * multiplier
-        return _mix(total)
+        return total
     within = np.arange(len(sequences.codes)) - np.repeat(sequences.offsets[:-1], lengths)
     words = (sequences.codes.astype(np.uint64) + np.uint64(1)) * _multiplier(within)
     total = lengths.astype(np.uint64)
     filled = lengths > 0
     if filled.any():
         total[filled] += np.add.reduceat(words, sequences.offsets[:-1][filled])
-    return _mix(total)
+    return total
 
 
 def _multiplier(place: Index) -> npt.NDArray[np.uint64]:

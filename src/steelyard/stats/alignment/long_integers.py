@@ -10,20 +10,26 @@ shifts need no carry in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
 
+from steelyard.stats.alignment.encoding import IntegerArray
 from steelyard.stats.alignment.scripts import EXTRA, MATCH, SKIPPED, SUBSTITUTE
 
 # Bits that overflow the last row are cut off once in this many columns: they never move down.
 COLUMNS_BETWEEN_TRIMS = 64
 
+# From this length on, and with this many rows to a distinct token, it is quicker to compare the
+# whole reference with each token than to set one bit a row.
+LONG = 512
+ROWS_PER_TOKEN = 32
 
-def align_fewest_edits(reference: Sequence[int], candidate: Sequence[int]) -> bytes:
+
+def align_fewest_edits(reference: IntegerArray, candidate: IntegerArray) -> bytes:
     """Return the edit script of one pair as operation codes.
 
     Parameters
     ----------
-    reference, candidate : sequence of int
+    reference, candidate : numpy.ndarray of integers
         Token codes; their values do not matter.
 
     Returns
@@ -31,16 +37,23 @@ def align_fewest_edits(reference: Sequence[int], candidate: Sequence[int]) -> by
     bytes
         One operation code a byte, from start to end.
     """
-    rows_of: dict[int, int] = {}
-    for token, bit in zip(reference, _single_bits(len(reference)), strict=True):
-        rows_of[token] = rows_of.get(token, 0) | bit
-    equal = [rows_of.get(token, 0) for token in candidate]
+    rows_of = _rows_of_tokens(reference)
+    equal = [rows_of.get(token, 0) for token in candidate.tolist()]
     zero, plus = _forward(equal, len(reference))
     return _traceback(equal, zero, plus, len(reference))
 
 
-def _single_bits(rows: int) -> list[int]:
-    return [2 << row for row in range(rows)]
+def _rows_of_tokens(reference: IntegerArray) -> dict[int, int]:
+    """Return for each token the rows that hold it; row 1 is bit 1."""
+    distinct = np.unique(reference) if len(reference) >= LONG else None
+    if distinct is not None and len(distinct) * ROWS_PER_TOKEN <= len(reference):
+        packed = [np.packbits(reference == token, bitorder="little") for token in distinct]
+        rows = [int.from_bytes(bits.tobytes(), "little") << 1 for bits in packed]
+        return dict(zip(distinct.tolist(), rows, strict=True))
+    rows_of: dict[int, int] = {}
+    for row, token in enumerate(reference.tolist(), start=1):
+        rows_of[token] = rows_of.get(token, 0) | 1 << row
+    return rows_of
 
 
 def _forward(equal: list[int], rows: int) -> tuple[list[int], list[int]]:

@@ -57,28 +57,35 @@ def _compare(reference: IntegerArray, candidate: IntegerArray, out: Words) -> No
     """Compare every cell, eight rows and many columns at a time."""
     rows, pairs = reference.shape
     bits = np.iinfo(out.dtype).bits
-    step = max(1, CELLS_PER_BLOCK // (8 * pairs))
+    step = max(1, min(len(candidate), CELLS_PER_BLOCK // (8 * pairs)))
+    # Allocated once: fresh memory would cost as much as the comparisons.
+    equal = np.empty((step, 8, pairs), dtype=np.bool_)
+    packed = np.empty((step, pairs), dtype=np.uint8)
+    widened = np.empty((step, pairs), dtype=out.dtype)
     for start in range(0, len(candidate), step):
         columns = candidate[start : start + step, None, :]
+        count = len(columns)
         for word in range(out.shape[1]):
             masks = out[start : start + step, word]
             masks[...] = 0
             for low in range(word * bits, min(rows, (word + 1) * bits), 8):
-                equal = np.equal(reference[low : min(low + 8, rows)], columns)
-                packed = _pack_rows(equal.view(np.uint8)).astype(out.dtype)
-                np.left_shift(packed, low - word * bits, out=packed)
-                np.bitwise_or(masks, packed, out=masks)
+                octet = reference[low : min(low + 8, rows)]
+                block = equal[:count, : len(octet)]
+                np.equal(octet, columns, out=block)
+                _pack_rows(block.view(np.uint8), packed[:count])
+                np.copyto(widened[:count], packed[:count])
+                np.left_shift(widened[:count], low - word * bits, out=widened[:count])
+                np.bitwise_or(masks, widened[:count], out=masks)
 
 
-def _pack_rows(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def _pack_rows(bits: npt.NDArray[np.uint8], out: npt.NDArray[np.uint8]) -> None:
     """Pack up to eight 0/1 rows (second axis, lowest bit first) into one byte.
 
     Doubling and adding keeps to operations that numpy runs on whole vector registers;
     ``numpy.packbits`` along this axis works byte by byte.
     """
     last = bits.shape[1] - 1
-    packed = bits[:, last].copy()
+    np.copyto(out, bits[:, last])
     for row in range(last - 1, -1, -1):
-        np.add(packed, packed, out=packed)
-        np.bitwise_or(packed, bits[:, row], out=packed)
-    return packed
+        np.add(out, out, out=out)
+        np.bitwise_or(out, bits[:, row], out=out)

@@ -93,7 +93,7 @@ def align(
     require_cells(rows, columns, band, max_cells)
     sequences, search = with_similarity(sequences, Search(scoring, band=band), similarity)
     if search.fewest_edits:
-        codes = align_fewest_edits(sequences[0].tolist(), sequences[1].tolist())
+        codes = align_fewest_edits(sequences[0], sequences[1])
         return Alignment(_score(codes, scoring), codes, rows, columns)
     scripts, scores = align_wavefront(
         sequences[0][:, None],

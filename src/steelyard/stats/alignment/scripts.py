@@ -85,11 +85,12 @@ def write_placed(
     operations = np.full(offsets[-1], SKIPPED, dtype=np.uint8)
     codes = _codes(placement)
     position = offsets[:-1].copy()
+    places = np.empty_like(position)
     for column, start in enumerate(first):
-        places = shift[column, start:].astype(np.int64)
-        places += position[start:]
-        operations[places] = codes[column, start:]
-        position += 1
+        np.copyto(places, shift[column])
+        np.add(places, position, out=places)
+        operations[places[start:]] = codes[column, start:]
+        np.add(position, 1, out=position)
     total = matches.astype(np.int64)
     return Scripts(operations, offsets, total, aligned - total)
 
