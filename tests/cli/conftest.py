@@ -41,6 +41,7 @@ def program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     """``program("rates", "plumbline_retry")`` runs the program as it stands."""
 
     def call(*arguments: object) -> Outcome:
+        monkeypatch.delenv("COLUMNS", raising=False)  # the width of the terminal tests run in
         monkeypatch.setattr(sys, "argv", ["steelyard", *map(str, arguments)])
         capsys.readouterr()
         try:

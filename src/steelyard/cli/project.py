@@ -43,7 +43,7 @@ def reproduce(
     if as_json:
         write(to_json(_document(result)))
     else:
-        emit(_summary(result), as_csv=as_csv)
+        emit(_summary(result, wrote=reports), as_csv=as_csv)
     for name, pin in result.failures():
         print(f"steelyard: {name}: {pin.id}: {pin.message}", file=sys.stderr)
     if not result.ok:
@@ -106,7 +106,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def _summary(result: ReproduceResult) -> Result:
+def _summary(result: ReproduceResult, *, wrote: bool) -> Result:
     """Count the published numbers per study and overall."""
     import pandas as pd
 
@@ -118,12 +118,13 @@ def _summary(result: ReproduceResult) -> Result:
     frame = counts if len(counts) == 1 else pd.concat([counts, pd.DataFrame([total])])
     shown = [column("study", "study")]
     shown += [column(name.replace("_", " "), name, kind="count") for name in names]
-    changed = len(result.written)
     caption = (
         "Published numbers. disputed: the evidence contradicts what was printed; both are pinned.\n"
-        "not determinable: the committed tables do not hold what it was computed from.\n"
-        f"Reports: {changed or 'no'} {'file' if changed == 1 else 'files'} changed."
+        "not determinable: the committed tables do not hold what it was computed from."
     )
+    if wrote:
+        changed = len(result.written)
+        caption += f"\nReports: {changed or 'no'} {'file' if changed == 1 else 'files'} changed."
     return Result("reproduce", frame, shown, caption)
 
 
