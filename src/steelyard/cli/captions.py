@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
+    from steelyard.analysis import Equivalence
+
 POLICIES = {
     "exclude": "a trial without a score is left out",
     "fail": "a trial without a score counts as a failure",
@@ -77,6 +79,39 @@ def comparison(frame: pd.DataFrame) -> str:
     elif len(stated) == 0:
         lines.append("No margin was stated, so no verdict can be 'equivalent' (--margin).")
     return "\n".join(lines)
+
+
+def parity(result: Equivalence) -> str:
+    """Describe how far a replacement does what the incumbent does."""
+    counts = {
+        "intended": result.intended,
+        "compared": result.pairs,
+        "without a counterpart": result.unpaired,
+        "excluded": result.excluded,
+    }
+    bounds = [f"{100 * bound:.1f}%" for bound in (result.bound, result.clustered_bound)]
+    lines = [
+        f"{result.replacement} in the place of {result.incumbent}; "
+        + POLICIES[result.missing_policy],
+        f"Its trials: {', '.join(f'{count:,} {name}' for name, count in counts.items())}.",
+        f"Lowest outcome limit {bounds[0]} ({result.worst_perturbation}), over tasks {bounds[1]}.",
+        f"Target {100 * result.target:g}%: outcomes {result.verdict}, paths {result.path_verdict}.",
+    ]
+    if result.compatibility:
+        lines.append(f"With the definitions of {result.compatibility}: {result.plumbline_verdict}.")
+    return "\n".join(lines)
+
+
+def attestation(frame: pd.DataFrame) -> str:
+    """Describe tests of controls."""
+    first = frame.iloc[0]
+    excluded = int(first["excluded"])
+    return (
+        f"Deviations of the trials that test the control; {int(first['intended']):,} trials "
+        f"intended, {excluded:,} excluded.\n"
+        f"Upper limit: exact, one-sided, {100 * first['confidence']:g}%. Needed: trials without a "
+        "deviation that would carry the tolerable rate; none can where no deviation is tolerable."
+    )
 
 
 def _estimand(frame: pd.DataFrame) -> str:

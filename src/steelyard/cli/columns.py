@@ -102,3 +102,41 @@ def _reason(frame: pd.DataFrame) -> list[Column]:
 
 def _level(frame: pd.DataFrame) -> str:
     return f"{100 * frame['level'].iloc[0]:g}%"
+
+
+def parity(frame: pd.DataFrame) -> list[Column]:
+    """Return the columns of an equivalence check."""
+    level = _level(frame)
+    return [
+        column("question", "question"),
+        column("agree", "successes", "total", kind="fraction"),
+        column("rate", "estimate", kind="rate"),
+        column(f"{level}\nover trials", "low", "high", kind="rate interval"),
+        column(f"{level}\nover tasks", "clustered_low", "clustered_high", kind="rate interval"),
+    ]
+
+
+def divergences() -> list[Column]:
+    """Return the columns of a list of grouped divergences."""
+    return [
+        column("kind", "kind"),
+        column("severity", "severity"),
+        column("step", "step_index", kind="count"),
+        column("expected", "expected"),
+        column("got", "got"),
+        column("trials", "count", kind="count"),
+    ]
+
+
+def attestation() -> list[Column]:
+    """Return the columns of control tests."""
+    return [
+        column("control", "control"),
+        column("title", "title"),
+        column("deviations", "deviations", "tested", kind="fraction"),
+        column("upper\nlimit", "upper_limit", kind="rate"),
+        column("over\ntasks", "clustered_upper_limit", kind="rate"),
+        column("tolerable", "tolerable_rate", kind="rate"),
+        column("needed", "required_sample", kind="count"),
+        column("verdict", "verdict"),
+    ]

@@ -1,4 +1,4 @@
-"""Names for the shell's completion, from the declarations alone: no database is opened.
+"""Names for the shell's completion, from the declarations; for trial ids from the tables.
 
 A completion never fails: where nothing can be read, nothing is offered.
 """
@@ -26,6 +26,33 @@ def complete_arm(ctx: typer.Context, incomplete: str) -> list[str]:
 def complete_perturbation(ctx: typer.Context, incomplete: str) -> list[str]:
     """Offer the perturbations of the study that was typed before, else of all studies."""
     return _designed(ctx, "perturbations", incomplete)
+
+
+def complete_trial(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Offer trial ids, one part at a time: the arms first, then what the tables hold below."""
+    if "/" not in incomplete:
+        return [f"{arm}/" for arm in _designed(ctx, "arms", incomplete)]
+    try:
+        return _trials_below(ctx.params.get("study"), incomplete)
+    except Exception:  # a shell that completes nothing is better than one that shows a traceback
+        return []
+
+
+def _trials_below(study: str | None, incomplete: str) -> list[str]:
+    from steelyard.study import open_connection
+
+    depth = incomplete.count("/") + 1
+    rows = (
+        open_connection()
+        .execute(
+            "SELECT DISTINCT string_split(trial_id, '/')[1:?] FROM trials "
+            "WHERE starts_with(trial_id, ?) AND (? IS NULL OR study = ?) ORDER BY ALL",
+            [depth, incomplete, study, study],
+        )
+        .fetchall()
+    )
+    whole = 5  # arm, task, perturbation, variant, repeat
+    return ["/".join(parts) + ("" if depth == whole else "/") for (parts,) in rows]
 
 
 def _designed(ctx: typer.Context, key: str, incomplete: str) -> list[str]:

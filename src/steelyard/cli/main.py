@@ -17,6 +17,7 @@ from steelyard.cli.comparison import compare
 from steelyard.cli.evidence import certify, manipulation, rates, reliability
 from steelyard.cli.project import data, report, reproduce
 from steelyard.cli.questions import sql, studies
+from steelyard.cli.trajectories import attest, diff, parity, show
 
 app = typer.Typer(
     name="steelyard",
@@ -35,6 +36,10 @@ for verb in (
     manipulation,
     reliability,
     audit,
+    show,
+    diff,
+    parity,
+    attest,
     sql,
     report,
     reproduce,
