@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from steelyard.stats.alignment.bit_parallel import align_lanes
 from steelyard.stats.alignment.encoding import IntegerArray, TokenSequences
 from steelyard.stats.alignment.long_integers import align_fewest_edits
+from steelyard.stats.alignment.match_masks import word_type
 from steelyard.stats.alignment.region import count_cells
 from steelyard.stats.alignment.scoring import Search
 from steelyard.stats.alignment.scripts import Scripts, join_scripts, script_of
@@ -96,15 +98,17 @@ class Work:
                 members = members[count:]
 
     def _fitting(self, rows: int, members: Index) -> int:
-        """Return how many of the first members fit one batch."""
+        """Return how many of the first members fit one batch, their candidates sorted by length."""
         columns = self.columns[members]
-        if self.search.fewest_edits:
-            padded = max(8, -(-rows // 8) * 8) if rows <= WORD else -(-rows // WORD) * WORD
-            each = 3 * padded * columns // 8
-        else:
-            each = np.array([count_cells(rows, int(c), self.search.band) for c in columns])
-        total = np.arange(1, len(members) + 1) * each
-        return max(1, int(np.searchsorted(total, BATCH_BYTES, side="right")))
+
+        def size(count: int) -> int:
+            longest = int(columns[count - 1])
+            if not self.search.fewest_edits:
+                return count * count_cells(rows, longest, self.search.band)
+            bits = int(np.iinfo(word_type(rows)).bits)
+            return count * longest * 3 * -(-rows // bits) * bits // 8
+
+        return max(1, bisect_right(range(1, len(members) + 1), BATCH_BYTES, key=size))
 
     def _align(self, batch: Index) -> tuple[Scripts, npt.NDArray[Any]]:
         rows, columns = self.rows[batch], self.columns[batch]
@@ -155,6 +159,8 @@ class Work:
 
 def _size_class(rows: Index) -> Index:
     """Round lengths up to 8, 16, 32, 64 or a power of two of words."""
+    if len(rows) and rows.min() == rows.max():
+        return np.full(len(rows), rows[0])
     _, exponent = np.frexp(np.maximum(rows, 8) - 1)
     size: Index = np.left_shift(1, exponent.astype(np.int64))
     for smaller, larger in ((8, 16), (16, 32), (32, 64)):

@@ -14,6 +14,8 @@ Index = npt.NDArray[np.int64]
 # Odd multipliers of a 64-bit mixing function (Steele, Lea and Flood 2014, SplitMix64).
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+# Tells the reference of a pair from the candidate (2**64 over the golden ratio).
+_ORDERED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +45,16 @@ def distinct_pairs(sequences: TokenSequences, reference: Index, candidate: Index
     reference, candidate : numpy.ndarray of int64, shape (N,)
         Sequence numbers of each pair.
     """
+    digest = _digests(sequences)
+    # Equal pairs have equal digests, so where all digests differ nothing need be compared.
+    if _all_differ(digest[reference] * _ORDERED + digest[candidate]):
+        return DistinctPairs(reference, candidate, np.arange(len(reference)))
     same_as = first_equal(sequences)
     if same_as is not None:
         reference, candidate = same_as[reference], same_as[candidate]
-    elif np.all(reference[1:] > reference[:-1]):
-        return DistinctPairs(reference, candidate, np.arange(len(reference)))
     key = reference * len(sequences) + candidate
     if len(sequences) ** 2 <= 4 * len(key):
         return _by_counting(key, len(sequences))
-    if _all_differ(key):
-        return DistinctPairs(reference, candidate, np.arange(len(key)))
     _, first, index = np.unique(key, return_index=True, return_inverse=True)
     return DistinctPairs(reference[first], candidate[first], index)
 

@@ -189,7 +189,7 @@ def _positions(pairs: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
         wrong = low if low < 0 else high
         row = int(np.flatnonzero((positions == wrong).any(axis=1))[0])
         raise InputError(f"pair {row} names sequence {wrong}; there are {count} (from 0)")
-    return positions.astype(np.int64)
+    return positions.astype(np.int64, order="F")  # one side after the other
 
 
 def _require_cells(
