@@ -1,10 +1,14 @@
 import gzip
+import pickle
 import random
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from steelyard.errors import ManifestError, StoreError, StudyError, UnknownNameError
+from steelyard.report import worker
+from steelyard.report.compute import compute_study
 from steelyard.report.reproduce import reproduce
 from steelyard.store.manifest import write_manifest
 
@@ -73,7 +77,9 @@ def test_the_order_of_rows_in_a_file_changes_no_byte(project):
     assert contents(project / "reports") == before
 
 
-def test_some_studies_leave_the_page_over_all_alone(project):
+@pytest.fixture
+def two(project):
+    """The project with a second study of the same data, which has neither pins nor prose."""
     shutil.copytree(project / "experiments" / STUDY, project / "experiments" / "second")
     study = project / "experiments" / "second" / "study.toml"
     edit(study, f'id = "{STUDY}"', 'id = "second"')
@@ -82,8 +88,12 @@ def test_some_studies_leave_the_page_over_all_alone(project):
         (project / "experiments" / "second" / name).unlink()
     shutil.copytree(project / "data" / STUDY, project / "data" / "second")
     write_manifest(project / "data")
-    assert "index.html" not in reproduce(project, [STUDY]).written
-    result = reproduce(project)
+    return project
+
+
+def test_some_studies_leave_the_page_over_all_alone(two):
+    assert "index.html" not in reproduce(two, [STUDY]).written
+    result = reproduce(two)
     assert "index.html" in result.written
     assert [study.study for study in result.studies] == ["second", STUDY]
     assert result.studies[0].to_row() == {
@@ -140,3 +150,34 @@ def test_a_file_where_the_reports_belong(project):
     (project / "reports").write_text("")
     with pytest.raises(StoreError, match="cannot write"):
         reproduce(project)
+
+
+def test_one_process_or_two_write_the_same(two):
+    one = reproduce(two, processes=1)
+    assert len(one.written) > 10
+    assert reproduce(two, processes=2) == replace(one, written=())
+
+
+def test_a_fault_in_another_process_is_raised_as_it_is(two):
+    edit(two / "experiments" / STUDY / "pins.toml", f'study = "{STUDY}"', 'study = "other"')
+    with pytest.raises(StudyError, match="study is 'other'; the folder says"):
+        reproduce(two, processes=2)
+    assert not (two / "reports").exists()
+
+
+def test_a_machine_that_starts_no_process_still_computes(two, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("subprocess.run", refuse)
+    assert reproduce(two, processes=2, write_reports=False).ok
+
+
+def test_the_worker_writes_what_the_caller_reads(project, capfdbinary):
+    reproduce(project, write_reports=False)
+    assert worker.main([str(project), STUDY, "pins"]) == 0
+    result, content = pickle.loads(capfdbinary.readouterr().out)  # noqa: S301
+    assert content is None
+    assert result == compute_study(project, STUDY, reports=False)[0]
+    assert worker.main([str(project), "nobody", "pins"]) == 2
+    assert b"unknown study 'nobody'" in capfdbinary.readouterr().err

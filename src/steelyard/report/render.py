@@ -135,7 +135,9 @@ def pins_sentence(content: StudyContent) -> str:
 
 def audit_lines(content: StudyContent) -> list[dict[str, Any]]:
     """Return the audit's lines, failures first, otherwise in their order."""
-    lines = records(content.audit)
+    lines = [
+        line | {"evidence": line["evidence"].rstrip(".") + "."} for line in records(content.audit)
+    ]
     return sorted(lines, key=lambda line: VERDICTS.index(line["verdict"]))
 
 

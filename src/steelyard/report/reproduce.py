@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from steelyard.errors import StudyError, UnknownNameError
+from steelyard.errors import UnknownNameError
+from steelyard.report.compute import StudyResult, compute_studies
 from steelyard.report.files import write_files
-from steelyard.report.pins import PinResult, check_pins, count_statuses, read_pins
+from steelyard.report.pins import PinResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,37 +21,6 @@ if TYPE_CHECKING:
     from steelyard.report.content import StudyContent
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """What became of one study's published numbers.
-
-    Attributes
-    ----------
-    study : str
-    reproduced, disputed, not_determinable, failed : int
-        Published numbers by status.
-    pins : tuple of PinResult
-        The numbers one by one.
-    """
-
-    study: str
-    reproduced: int
-    disputed: int
-    not_determinable: int
-    failed: int
-    pins: tuple[PinResult, ...]
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the counts as one row."""
-        return {
-            "study": self.study,
-            "reproduced": self.reproduced,
-            "disputed": self.disputed,
-            "not_determinable": self.not_determinable,
-            "failed": self.failed,
-        }
 
 
 @dataclass(frozen=True)
@@ -90,6 +60,7 @@ def reproduce(
     *,
     write_reports: bool = True,
     progress: Progress | None = None,
+    processes: int | None = None,
 ) -> ReproduceResult:
     """Recompute every published number and write the reports.
 
@@ -105,6 +76,8 @@ def reproduce(
         the failure.
     progress : callable, optional
         Called with one line before each step.
+    processes : int, optional
+        How many studies to compute at a time; as many as there are processors when absent.
 
     Returns
     -------
@@ -130,56 +103,21 @@ def reproduce(
         if name not in declared:
             raise UnknownNameError("study", name, declared)
     tell("verifying and loading the data")
-    connection = open_database(root)
-    try:
-        results, contents = [], []
-        for name in chosen:
-            tell(f"{name}: pins" + (" and report" if write_reports else ""))
-            result, content = _study(root, connection, name, collect=write_reports)
-            results.append(result)
-            contents += [] if content is None else [content]
-        written: list[str] = []
-        if write_reports:
-            tell("writing reports")
-            written = _write(root, contents, whole=chosen == declared)
-    finally:
-        connection.close()
-    return ReproduceResult(tuple(results), tuple(written))
-
-
-def _study(
-    root: Path, connection: Any, name: str, *, collect: bool
-) -> tuple[StudyResult, StudyContent | None]:
-    from steelyard.analysis.evidence import Evidence
-    from steelyard.store.tables import StudyTables
-
-    tables = StudyTables(connection, name)
-    pins = _pins(root, tables)
-    counts = count_statuses(pins)
-    result = StudyResult(
-        study=name,
-        reproduced=counts["reproduced"],
-        disputed=counts["disputed"],
-        not_determinable=counts["not determinable"],
-        failed=counts["failed"],
-        pins=tuple(pins),
+    open_database(root).close()
+    what = "pins and report" if write_reports else "pins"
+    computed = compute_studies(
+        root,
+        chosen,
+        reports=write_reports,
+        processes=processes,
+        tell=lambda study: tell(f"{study}: {what}"),
     )
-    if not collect:
-        return result, None
-    from steelyard.report import content
-
-    return result, content.collect(Evidence(tables), pins)
-
-
-def _pins(root: Path, tables: Any) -> list[PinResult]:
-    shown_as = f"experiments/{tables.study}/pins.toml"
-    path = root / shown_as
-    if not path.is_file():
-        return []
-    pins = read_pins(path, shown_as)
-    if pins.study != tables.study:
-        raise StudyError(f"{shown_as}: study is {pins.study!r}; the folder says {tables.study!r}")
-    return check_pins(tables, pins)
+    written: list[str] = []
+    if write_reports:
+        tell("writing reports")
+        contents = [content for _, content in computed if content is not None]
+        written = _write(root, contents, whole=chosen == declared)
+    return ReproduceResult(tuple(result for result, _ in computed), tuple(written))
 
 
 def _write(root: Path, contents: list[StudyContent], *, whole: bool) -> list[str]:
