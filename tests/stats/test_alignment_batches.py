@@ -204,7 +204,7 @@ def test_sides_of_different_kinds() -> None:
         (("ab", "ab"), "got one str"),
         ((5, ["ab"]), "got one int"),
         ((encode(["ab"]), encode(["ab"])), "no common vocabulary"),
-        (([["a"], [["b"]]], ["a", "b"]), "token 0 of sequence 1"),
+        (([["a"], [["b"]]], ["a", "b"]), "token 0 of reference 1"),
     ],
 )
 def test_sides_that_do_not_fit_are_refused(given_sides: tuple, message: str) -> None:

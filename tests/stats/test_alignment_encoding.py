@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.errors import InputError
-from steelyard.stats.alignment import align, encode
+from steelyard.stats.alignment import align, align_many, encode
 
 
 class Colliding:
@@ -126,7 +126,7 @@ def test_codes_agree_with_type_and_value(sequences: list[list[object]]) -> None:
 def test_tokens_are_numbered_alike_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     sequences = [["a", 1], ["b", True], [1, "a"], [True, 1.0], [], ["c"]]
     whole = encode(sequences)
-    monkeypatch.setattr("steelyard.stats.alignment.encoding.SEQUENCES_PER_BLOCK", 2)
+    monkeypatch.setattr("steelyard.stats.alignment.numbering.SEQUENCES_PER_BLOCK", 2)
     by_blocks = encode(sequences)
     assert by_blocks.codes.tolist() == whole.codes.tolist() == [0, 1, 2, 3, 1, 0, 3, 4, 5]
     assert list(map(repr, by_blocks.vocabulary)) == ["'a'", "1", "'b'", "True", "1.0", "'c'"]
@@ -186,15 +186,15 @@ def test_large_vocabularies_and_large_codes() -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ([["a"]], "token 0 of sequence 0 is a list"),
-        (["a", {"b": 1}], "token 1 of sequence 0 is a dict"),
-        (["a", ("b", ["c"])], "token 1 of sequence 0 is a tuple"),
-        ({"a", "b"}, "sequence 0 is a set"),
-        ({"a": 1}, "sequence 0 is a dict"),
-        (3, "sequence 0 is a int"),
-        (None, "sequence 0 is a NoneType"),
-        (iter("abc"), "sequence 0 is a str_"),
-        (np.zeros((2, 2), dtype=int), "sequence 0 is a ndarray"),
+        ([["a"]], "token 0 of reference is a list"),
+        (["a", {"b": 1}], "token 1 of reference is a dict"),
+        (["a", ("b", ["c"])], "token 1 of reference is a tuple"),
+        ({"a", "b"}, "reference is a set"),
+        ({"a": 1}, "reference is a dict"),
+        (3, "reference is a int"),
+        (None, "reference is a NoneType"),
+        (iter("abc"), "reference is a str_"),
+        (np.zeros((2, 2), dtype=int), "reference is a ndarray"),
     ],
 )
 def test_what_is_no_sequence_of_tokens_is_refused(reference: object, message: str) -> None:
@@ -210,10 +210,16 @@ def test_a_token_nested_without_end_is_refused() -> None:
         align([token], ["a"])
 
 
-def test_the_refusal_names_the_sequence_also_after_a_repeated_one() -> None:
+def test_the_refusal_names_sequence_and_side() -> None:
     path = ["a"]
     with pytest.raises(InputError, match="token 1 of sequence 3"):
         encode([path, path, path, ["b", []]])
+    with pytest.raises(InputError, match="token 0 of reference 1"):
+        align_many([["a"], [[]]], [["a"], ["b"]])
+    with pytest.raises(InputError, match="token 1 of candidate 2"):
+        align_many([path] * 4, [path, path, ["b", []], path])
+    with pytest.raises(InputError, match="candidate is a set"):
+        align(path, {"a"})
 
 
 @pytest.mark.parametrize("sequences", ["abc", b"abc", {"a": 1}, 5])

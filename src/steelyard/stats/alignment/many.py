@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,10 +9,11 @@ from steelyard.errors import InputError
 from steelyard.stats.alignment.batch import AlignmentBatch
 from steelyard.stats.alignment.chunks import Work
 from steelyard.stats.alignment.distinct import distinct_pairs
-from steelyard.stats.alignment.encoding import Sequences, TokenSequences, encode
+from steelyard.stats.alignment.encoding import Sequences, encode
 from steelyard.stats.alignment.pairwise import with_similarity
 from steelyard.stats.alignment.region import MAX_CELLS, count_cells, require_cells
 from steelyard.stats.alignment.scoring import Score, Scoring, Search, Similarity, check_limits
+from steelyard.stats.alignment.sides import Sides
 
 Index = npt.NDArray[np.int64]
 
@@ -61,11 +59,10 @@ def align_many(
     >>> batch.script(0)[0]
     EditOperation(operation='skipped', ref_index=0, cand_index=None)
     """
-    sequences, count = _encode_sides(references, candidates)
-    places = np.arange(count)
+    sides = Sides.of(references, candidates)
     return align_pairs(
-        sequences,
-        np.stack([places, places + count], axis=1),
+        sides.sequences,
+        sides.pairs,
         match=match,
         mismatch=mismatch,
         gap=gap,
@@ -145,33 +142,6 @@ def align_pairs(
         candidate_lengths=columns,
         distinct_exact=exact,
     )
-
-
-def _encode_sides(references: Sequences, candidates: Sequences) -> tuple[TokenSequences, int]:
-    """Encode both sides with one vocabulary, references first."""
-    one, other = _side(references), _side(candidates)
-    if len(one) != len(other):
-        raise InputError(
-            f"there are {len(one):,} references and {len(other):,} candidates; they are aligned "
-            "one to one"
-        )
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape == other.shape:
-        return encode(np.concatenate([one, other])), len(one)
-    return encode([*one, *other]), len(one)
-
-
-def _side(sequences: Any) -> list[Any] | npt.NDArray[Any]:
-    """Return one side as a list, or as it is when it is a rectangle of integers."""
-    if isinstance(sequences, TokenSequences):
-        raise InputError(
-            "sequences encoded apart have no common vocabulary; encode both sides together and "
-            "name the pairs with align_pairs"
-        )
-    if isinstance(sequences, np.ndarray) and sequences.ndim == 2 and sequences.dtype.kind in "iu":
-        return sequences
-    if isinstance(sequences, str | bytes | Mapping) or not isinstance(sequences, Iterable):
-        raise InputError(f"expected a list of sequences, got one {type(sequences).__name__}")
-    return list(sequences)
 
 
 def _positions(pairs: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:

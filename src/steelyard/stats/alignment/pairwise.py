@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from steelyard.errors import InputError
-from steelyard.stats.alignment.encoding import TokenSequence, TokenSequences, encode
+from steelyard.stats.alignment.encoding import TokenSequence, TokenSequences, encode_listed
 from steelyard.stats.alignment.long_integers import align_fewest_edits
 from steelyard.stats.alignment.region import MAX_CELLS, require_cells
 from steelyard.stats.alignment.results import Alignment
@@ -88,7 +88,7 @@ def align(
     """
     scoring = Scoring(match, mismatch, gap, gap_extend)
     check_limits(band, max_cells)
-    sequences = encode([reference, candidate])
+    sequences = encode_listed([reference, candidate], ("reference", "candidate").__getitem__)
     rows, columns = sequences.lengths.tolist()
     require_cells(rows, columns, band, max_cells)
     sequences, search = with_similarity(sequences, Search(scoring, band=band), similarity)
