@@ -66,9 +66,10 @@ def align_wavefront(
         Scores.
     """
     region = Region.of(len(reference), len(candidate), search.band)
-    filling = _Filling.start(reference, candidate, search, region)
+    weights = _Weights.of(search, len(reference) + len(candidate))
+    filling = _Filling.start(reference, candidate, weights, region)
     totals = reference_lengths + candidate_lengths
-    exact = filling.kind.kind == "i"
+    exact = isinstance(weights.gap, np.integer)
     scores = np.zeros(len(totals), dtype=np.int64 if exact else np.float64)
     ends = {int(total): np.flatnonzero(totals == total) for total in np.unique(totals)}
     for diagonal in range(len(region.low)):
@@ -78,7 +79,7 @@ def align_wavefront(
             scores[pairs] = best[reference_lengths[pairs] + 1, pairs]
     step_by_step = trace if len(totals) >= FEW_PAIRS else trace_each
     scripts = step_by_step(
-        filling.directions, reference_lengths, candidate_lengths, affine=search.scoring.is_affine
+        filling.directions, reference_lengths, candidate_lengths, affine=weights.affine
     )
     return scripts, scores
 
@@ -97,7 +98,7 @@ def score_type(search: Search, tokens: int) -> np.dtype[Any]:
     largest = int(scoring.largest_magnitude)
     if table is not None:
         largest = max(largest, int(np.abs(table).max(initial=0)))
-    # The bound leaves room for the value that stands for "no path", see _Filling.
+    # The bound leaves room for the value that stands for "no path", see _Weights.
     bound = (2 * tokens + 8) * max(1, largest)
     for kind in (np.int16, np.int32, np.int64):
         if bound < np.iinfo(kind).max:
@@ -107,127 +108,146 @@ def score_type(search: Search, tokens: int) -> np.dtype[Any]:
     )
 
 
+@dataclass(frozen=True)
+class _Weights:
+    """Scores as numbers of one type."""
+
+    match: Any
+    mismatch: Any
+    gap: Any
+    extension: Any
+    affine: bool
+    table: Scores | None
+    # Stands for "no path": lower than any score, so that no maximum comes from there.
+    nothing: Any
+
+    @classmethod
+    def of(cls, search: Search, tokens: int) -> _Weights:
+        """Convert the scores to the smallest type that will do."""
+        kind = score_type(search, tokens)
+        scoring = search.scoring
+        lowest = -np.inf if kind.kind == "f" else -(np.iinfo(kind).max // 2)
+        return cls(
+            match=kind.type(scoring.match),
+            mismatch=kind.type(scoring.mismatch),
+            gap=kind.type(scoring.gap),
+            extension=kind.type(scoring.extension),
+            affine=scoring.is_affine,
+            table=None if search.table is None else search.table.astype(kind),
+            nothing=kind.type(lowest),
+        )
+
+    def similarity(
+        self, rows: IntegerArray, columns: IntegerArray, differ: npt.NDArray[np.bool_]
+    ) -> Scores:
+        """Return the scores of aligning tokens of which ``differ`` says whether they differ."""
+        if self.table is not None:
+            found: Scores = self.table[rows, columns]
+            return found
+        # Many times quicker than np.where; one of the two terms is 0, so the sum is exact.
+        similarity: Scores = np.multiply(differ, self.mismatch)
+        similarity += np.multiply(~differ, self.match)
+        return similarity
+
+
 @dataclass
 class _Filling:
     """The last diagonals of the score matrix, and the directions of all of them.
 
     A diagonal's cell in row i stands at i + 1 of its arrays. The cells just outside of the
-    region hold ``nothing``, which stands for "no path": lower than any score, so that no
-    maximum comes from there.
+    region hold ``weights.nothing``.
     """
 
     reference: IntegerArray  # one row of padding above
     reversed_candidate: IntegerArray  # one row of padding below
-    search: Search
-    region: Region
+    weights: _Weights
     directions: Directions
     best: list[Scores]  # diagonals d, d - 1, d - 2
     reference_gap: list[Scores]  # U of diagonals d, d - 1
     candidate_gap: list[Scores]
-    nothing: Any
-
-    @property
-    def kind(self) -> np.dtype[Any]:
-        """Type of the scores."""
-        return self.best[0].dtype
 
     @classmethod
     def start(
-        cls,
-        reference: IntegerArray,
-        candidate: IntegerArray,
-        search: Search,
-        region: Region,
+        cls, reference: IntegerArray, candidate: IntegerArray, weights: _Weights, region: Region
     ) -> _Filling:
         """Allocate the arrays."""
         rows, pairs = reference.shape
-        kind = score_type(search, rows + len(candidate))
-        nothing = kind.type(-np.inf if kind.kind == "f" else -(np.iinfo(kind).max // 2))
         padding = np.zeros((1, pairs), dtype=reference.dtype)
-        gaps = 2 if search.scoring.is_affine else 0
-        arrays = [np.full((rows + 2, pairs), nothing, dtype=kind) for _ in range(3 + 2 * gaps)]
+        gaps = 2 if weights.affine else 0
+        shape = (rows + 2, pairs)
+        arrays = [np.full(shape, weights.nothing) for _ in range(3 + 2 * gaps)]
         cells = np.empty((region.cells, pairs), dtype=np.uint8)
         return cls(
             reference=np.concatenate([padding, reference]),
-            reversed_candidate=np.concatenate([candidate[::-1], padding.astype(candidate.dtype)]),
-            search=search,
-            region=region,
+            reversed_candidate=np.concatenate([candidate[::-1], padding]),
+            weights=weights,
             directions=Directions(cells, region),
             best=arrays[:3],
             reference_gap=arrays[3 : 3 + gaps],
             candidate_gap=arrays[3 + gaps :],
-            nothing=nothing,
         )
 
     def fill(self, diagonal: int) -> Scores:
         """Compute one diagonal and return its best scores."""
         self.best.insert(0, self.best.pop())
-        low, high = self.region.low[diagonal], self.region.high[diagonal]
-        here, above = slice(low + 1, high + 2), slice(low, high + 1)
         now, before, before_that = self.best
         if diagonal == 0:
             now[1] = 0
             return now
-        equal, similarity = self._compare(diagonal, low, high)
-        aligned = before_that[above] + similarity
-        if self.search.scoring.is_affine:
+        region, weights = self.directions.region, self.weights
+        low, high = region.low[diagonal], region.high[diagonal]
+        here, above = slice(low + 1, high + 2), slice(low, high + 1)
+        rows = self.reference[low : high + 1]
+        shift = len(self.reversed_candidate) - 1 - diagonal
+        columns = self.reversed_candidate[low + shift : high + 1 + shift]
+        differ = rows != columns
+        aligned = weights.similarity(rows, columns, differ)
+        aligned += before_that[above]
+        if weights.affine:
             up, up_opens = self._extend_gap(self.reference_gap, before, above, here)
             left, left_opens = self._extend_gap(self.candidate_gap, before, here, here)
         else:
-            gap = self.kind.type(self.search.scoring.gap)
-            up, left = before[above] + gap, before[here] + gap
+            up, left = before[above] + weights.gap, before[here] + weights.gap
         best = now[here]
         np.maximum(aligned, up, out=best)
         np.maximum(best, left, out=best)
         self._fence(now, low, high)
         code = self.directions.diagonal(diagonal)
-        _operation(best != aligned, best != up, equal, code)
-        if self.search.scoring.is_affine:
+        _write_operations(best != aligned, best != up, differ, code)
+        if weights.affine:
             code += up_opens * np.uint8(OPEN_REFERENCE_GAP)
             code += left_opens * np.uint8(OPEN_CANDIDATE_GAP)
             self._fence(self.reference_gap[0], low, high)
             self._fence(self.candidate_gap[0], low, high)
         return now
 
-    def _compare(self, diagonal: int, low: int, high: int) -> tuple[npt.NDArray[np.bool_], Scores]:
-        """Return which tokens of the diagonal are equal, and what aligning them scores."""
-        shift = len(self.reversed_candidate) - 1 - diagonal
-        rows = self.reference[low : high + 1]
-        columns = self.reversed_candidate[low + shift : high + 1 + shift]
-        equal = rows == columns
-        kind = self.kind.type
-        if self.search.table is None:
-            return equal, np.where(
-                equal, kind(self.search.scoring.match), kind(self.search.scoring.mismatch)
-            )
-        return equal, self.search.table[rows, columns].astype(kind, copy=False)
-
     def _extend_gap(
         self, gap: list[Scores], before: Scores, source: slice, here: slice
     ) -> tuple[Scores, npt.NDArray[np.bool_]]:
         """Return the best scores of gaps that end here, and which of those gaps begin here."""
         gap.insert(0, gap.pop())
-        begun = before[source] + self.kind.type(self.search.scoring.gap)
+        begun = before[source] + self.weights.gap
         ends = gap[0][here]
-        np.add(gap[1][source], self.kind.type(self.search.scoring.extension), out=ends)
+        np.add(gap[1][source], self.weights.extension, ends)
         np.maximum(ends, begun, out=ends)
         return ends, ends == begun
 
     def _fence(self, scores: Scores, low: int, high: int) -> None:
-        scores[low] = self.nothing
-        scores[high + 2 : high + 3] = self.nothing
+        scores[low] = self.weights.nothing
+        scores[high + 2 : high + 3] = self.weights.nothing
 
 
-def _operation(
+def _write_operations(
     off_diagonal: npt.NDArray[np.bool_],
     not_up: npt.NDArray[np.bool_],
-    equal: npt.NDArray[np.bool_],
+    differ: npt.NDArray[np.bool_],
     out: npt.NDArray[np.uint8],
 ) -> None:
     """Write operation codes: diagonal first, then the reference gap, then the candidate gap."""
-    np.logical_and(not_up, off_diagonal, out=not_up)
-    np.logical_or(equal, off_diagonal, out=equal)
-    np.logical_not(equal, out=equal)
-    np.logical_or(equal, not_up, out=equal)
-    np.add(off_diagonal.view(np.uint8), off_diagonal.view(np.uint8), out=out)
-    np.add(out, equal.view(np.uint8), out=out)
+    # Bit 1 says off the diagonal. Bit 0 tells apart the two operations there (not up), and the
+    # two on it (tokens differ): differ ^ (off_diagonal & (differ ^ not_up)).
+    np.logical_xor(not_up, differ, not_up)
+    np.logical_and(not_up, off_diagonal, not_up)
+    np.logical_xor(not_up, differ, not_up)
+    np.add(off_diagonal.view(np.uint8), off_diagonal.view(np.uint8), out)
+    np.add(out, not_up.view(np.uint8), out)
