@@ -73,6 +73,8 @@ class Study:
     consistency = _OverTables(analysis.consistency)
     equivalence = _OverTables(analysis.equivalence)
     attest = _OverTables(analysis.attest)
+    consensus = _OverTables(analysis.consensus)
+    aligned_steps = _OverTables(analysis.aligned_steps)
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from steelyard.analysis.audit import audit
 from steelyard.analysis.certificate import Certificate, certify
 from steelyard.analysis.comparison import compare, pairwise
 from steelyard.analysis.conformance import Conformance, conformance
+from steelyard.analysis.consensus import aligned_steps, consensus
 from steelyard.analysis.consistency import consistency
 from steelyard.analysis.equivalence import equivalence
 from steelyard.analysis.manipulation import manipulation
@@ -24,11 +25,13 @@ __all__ = [
     "Conformance",
     "Consistency",
     "Equivalence",
+    "aligned_steps",
     "attest",
     "audit",
     "certify",
     "compare",
     "conformance",
+    "consensus",
     "consistency",
     "equivalence",
     "manipulation",
