@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from steelyard.errors import InputError, StudyError, UnknownNameError
+from steelyard.store.run_declaration import RunDeclaration
 from steelyard.store.toml_files import Declared, read_toml
 from steelyard.trials.argument_schema import ArgumentSchema, FieldPolicy
 from steelyard.trials.ids import check_part
@@ -154,6 +155,17 @@ class Declaration(Declared):
     rules: dict[str, Rule] = Field(default_factory=dict)
     arguments: dict[Text, dict[Text, ArgumentField]] = Field(default_factory=dict)
     controls: tuple[Control, ...] = ()
+    run: RunDeclaration | None = None
+
+    @model_validator(mode="after")
+    def _check_run(self) -> Self:
+        if self.run is not None:
+            if self.study.origin not in ("run", "replay"):
+                raise ValueError(
+                    f"[run] is for studies of origin 'run' or 'replay', not {self.study.origin!r}"
+                )
+            self.run.check_names(self.design.arms, self.design.perturbations)
+        return self
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:
@@ -206,7 +218,10 @@ class Declaration(Declared):
 
     def to_json(self) -> str:
         """Return the declaration as canonical JSON, for ``studies.design``."""
-        return canonical_dumps(self.model_dump(mode="json"))
+        content = self.model_dump(mode="json")
+        if self.run is None:  # published and ingested studies have nothing to say about it
+            del content["run"]
+        return canonical_dumps(content)
 
     def row(self) -> dict[str, str | None]:
         """Return the study's row of the table ``studies``; the design is JSON text."""
