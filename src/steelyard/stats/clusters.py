@@ -254,6 +254,8 @@ def design_effect(values: Any, clusters: Any) -> float:
 def effective_sample_size(values: Any, clusters: Any) -> float:
     """Return n over the design effect, never above n; NaN where that is not identified.
 
+    See :func:`cluster_summary`.
+
     Examples
     --------
     >>> round(effective_sample_size([1, 1, 0, 0, 1, 0], ["A", "A", "B", "B", "C", "C"]), 6)
