@@ -97,6 +97,7 @@ def test_how_pairs_are_split_does_not_matter(monkeypatch: pytest.MonkeyPatch) ->
     pairs = random_pairs(300, 40, 3, seed=7)
     whole = align_many(*zip(*pairs, strict=True))
     monkeypatch.setattr(chunks, "BATCH_BYTES", 3000)
+    monkeypatch.setattr(chunks, "MOST_PAIRS", 20)
     monkeypatch.setattr(chunks, "FEW_LANES", 1)
     split = align_many(*zip(*pairs, strict=True))
     assert whole.scores.tolist() == split.scores.tolist()

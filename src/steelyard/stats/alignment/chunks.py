@@ -22,8 +22,10 @@ from steelyard.stats.alignment.wavefront import align_wavefront
 
 Index = npt.NDArray[np.int64]
 
-# The traceback's arrays of one batch take about this many bytes, unless one pair takes more.
-BATCH_BYTES = 2**24
+# What the traceback of one batch reads takes about this many bytes, unless one pair takes more.
+BATCH_BYTES = 2**25
+# More pairs than this gain nothing from standing side by side, and their arrays leave the cache.
+MOST_PAIRS = 2**15
 
 # A size class with fewer pairs is not worth a batch of its own: an operation on so few short
 # lanes costs the same as on twice as wide ones.
@@ -84,18 +86,18 @@ class Work:
         if self.search.band is not None:
             # A band is laid out for one pair of lengths.
             size = self.rows * (int(self.columns.max(initial=0)) + 1) + self.columns
-        if _is_sorted(size) and _is_sorted(self.columns):
-            order = np.arange(len(size))
-        else:
+        order = np.arange(len(size))
+        if not (_is_sorted(size) and _is_sorted(self.columns)):
             order = np.lexsort((self.columns, size))
-        bounds = np.flatnonzero(np.diff(size[order], prepend=-1, append=-1))
-        for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            members = order[begin:end]
-            rows = int(self.rows[members].max())
-            while len(members):
-                count = self._fitting(rows, members)
-                yield members[:count]
-                members = members[count:]
+            size = size[order]
+        bounds = np.flatnonzero(size[1:] != size[:-1]) + 1
+        for group in np.split(order, bounds):
+            rows = int(self.rows[group].max(initial=0))
+            rest = group
+            while len(rest):
+                count = self._fitting(rows, rest)
+                yield rest[:count]
+                rest = rest[count:]
 
     def _fitting(self, rows: int, members: Index) -> int:
         """Return how many of the first members fit one batch, their candidates sorted by length."""
@@ -108,7 +110,8 @@ class Work:
             bits = int(np.iinfo(word_type(rows)).bits)
             return count * longest * 3 * -(-rows // bits) * bits // 8
 
-        return max(1, bisect_right(range(1, len(members) + 1), BATCH_BYTES, key=size))
+        counts = range(1, min(len(members), MOST_PAIRS) + 1)
+        return max(1, bisect_right(counts, BATCH_BYTES, key=size))
 
     def _align(self, batch: Index) -> tuple[Scripts, npt.NDArray[Any]]:
         rows, columns = self.rows[batch], self.columns[batch]
@@ -149,7 +152,7 @@ class Work:
         in_a_row = begin + count <= len(self.sequences) and bool(
             np.array_equal(numbers, np.arange(begin, begin + count))
         )
-        if in_a_row and bool(np.all(np.diff(offsets[begin : begin + count + 1]) == length)):
+        if in_a_row and bool(np.all(self.sequences.lengths[begin : begin + count] == length)):
             table = self.sequences.codes[offsets[begin] : offsets[begin + count]]
             return np.ascontiguousarray(table.reshape(count, length).T)
         place = np.arange(length)[:, None] + offsets[numbers][None, :]

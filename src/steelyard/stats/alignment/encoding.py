@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -50,7 +51,7 @@ class TokenSequences:
         position %= len(self)
         return self.codes[self.offsets[position] : self.offsets[position + 1]]
 
-    @property
+    @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Length of each sequence."""
         return np.diff(self.offsets)

@@ -156,9 +156,10 @@ def join_scripts(parts: list[Scripts]) -> Scripts:
     if not parts:
         nothing: npt.NDArray[Any] = np.zeros(0, dtype=np.int64)
         return Scripts(nothing.astype(np.uint8), np.zeros(1, dtype=np.int64), nothing, nothing)
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    sizes = [len(part.operations) for part in parts]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+    offsets = np.concatenate([[0], *ends])
     return Scripts(
         operations=np.concatenate([part.operations for part in parts]),
         offsets=offsets,
