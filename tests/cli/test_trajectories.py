@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+
+from steelyard.cli.completion import complete_trial
 
 STUDY = ("--study", "plumbline_parity")
 REACT = "react/INV-7002/tool_fault/0/0"
@@ -133,3 +137,51 @@ class TestAttest:
 
     def test_study_without_controls(self, cli):
         refused(cli("attest", "tau_bench_airline", "tool-calling"), "declares no controls")
+
+
+class TestConsensus:
+    def test_names_step_event_and_what_came_instead(self, cli):
+        arguments = ("consensus", "plumbline_parity", "--task", "INV-7002")
+        rows = cli(*arguments, "--json").json["rows"]
+        found = [
+            (row["step"], row["name"], row["got"], row["count"], row["total"])
+            for row in rows
+            if row["event"] == "substitute" and row["count"]
+        ]
+        assert found == [(4, "schedule_payment", "flag_exception", 4, 8)]
+        lines = cli(*arguments).out.splitlines()
+        assert lines[0] == "INV-7002, plan_execute"
+        assert any(line.split()[4:6] == ["flag_exception", "4/8"] for line in lines)
+        assert max(map(len, lines)) <= 100
+
+    def test_path_that_all_keep(self, cli):
+        arguments = ("--task", "INV-7002", "--perturbation", "baseline")
+        done = cli("consensus", "plumbline_parity", *arguments)
+        assert done.code == 0
+        assert "16 intended, 16 scored, 0 excluded" in done.out
+
+    def test_study_without_steps(self, cli):
+        refused(cli("consensus", "plumbline_retry"), "holds no steps")
+
+
+class TestTrialCompletion:
+    @pytest.fixture(autouse=True)
+    def at_the_checkout(self, root, monkeypatch):
+        monkeypatch.chdir(root)
+
+    @pytest.mark.parametrize(
+        ("typed", "offered"),
+        [
+            ("re", ["react/"]),
+            ("react/INV-7002/t", ["react/INV-7002/tool_fault/"]),
+            ("react/INV-7002/tool_fault/0/", [REACT, f"{REACT[:-1]}1"]),
+            ("nobody/", []),
+        ],
+    )
+    def test_one_part_at_a_time(self, typed, offered):
+        context = SimpleNamespace(params={"study": "plumbline_parity"})
+        assert complete_trial(context, typed) == offered
+
+    def test_no_project_offers_nothing(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("STEELYARD_HOME", str(tmp_path))
+        assert complete_trial(SimpleNamespace(params={}), "react/") == []

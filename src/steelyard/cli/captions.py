@@ -15,6 +15,7 @@ POLICIES = {
     "bounds": "a trial without a score counts as a failure (worst case) and as a success (best)",
     "recorded": "every recorded value counts, also that of a trial that crashed",
 }
+_GROUPS = ("arm", "perturbation", "variant", "repeat")
 _WHOM = {
     "assigned": "all trials assigned to the condition",
     "applied": "only trials in which the perturbation is known to have happened",
@@ -100,6 +101,19 @@ def parity(result: Equivalence) -> str:
     if result.compatibility:
         lines.append(f"With the definitions of {result.compatibility}: {result.plumbline_verdict}.")
     return "\n".join(lines)
+
+
+def consensus(frame: pd.DataFrame) -> str:
+    """Describe how often trials leave the usual path of their task."""
+    keys = [name for name in ("task", *_GROUPS) if name in frame]
+    groups = frame.drop_duplicates(keys)
+    intended, excluded = int(groups["intended"].sum()), int(groups["excluded"].sum())
+    return (
+        "Trials that skip a step of their task's most frequent path, do something else in its "
+        "place, or something more after it.\n"
+        f"Trials: {intended:,} intended, {intended - excluded:,} scored, {excluded:,} excluded. "
+        "Within a task the variants are what was sampled."
+    )
 
 
 def attestation(frame: pd.DataFrame) -> str:

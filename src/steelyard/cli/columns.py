@@ -13,6 +13,9 @@ from steelyard.report.tables import Column, column
 if TYPE_CHECKING:
     import pandas as pd
 
+DEPARTURES = ("substitute", "skipped", "extra")
+"""The events of a consensus that leave the path."""
+
 _DENOMINATORS = (
     column("intended", "intended", kind="count"),
     column("excluded", "excluded", kind="count"),
@@ -139,4 +142,18 @@ def attestation() -> list[Column]:
         column("tolerable", "tolerable_rate", kind="rate"),
         column("needed", "required_sample", kind="count"),
         column("verdict", "verdict"),
+    ]
+
+
+def consensus(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
+    """Return the columns of the departures from a task's usual path."""
+    level = _level(frame) if len(frame) else "interval"
+    return [
+        column("step", "step", kind="count"),
+        column("name", "name"),
+        *_labels(by),
+        column("event", "event"),
+        column("instead", "got"),
+        column("trials", "count", "total", kind="fraction"),
+        column(f"{level} over\nvariants", "clustered_low", "clustered_high", kind="rate interval"),
     ]

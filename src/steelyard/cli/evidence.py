@@ -1,4 +1,4 @@
-"""Verbs about single arms: rates, certify, manipulation, reliability."""
+"""Verbs about single arms: rates, certify, manipulation, reliability, attest."""
 
 from __future__ import annotations
 
@@ -185,4 +185,42 @@ def reliability(
         study,
         columns.sections(frame),
     )
+    emit(result, as_json=as_json, as_csv=as_csv)
+
+
+def attest(
+    study: options.StudyName,
+    arm: options.ArmName,
+    missing: options.Missing = None,
+    confidence: Annotated[
+        float, typer.Option(metavar="LEVEL", help="One-sided level of the upper limits.")
+    ] = 0.95,
+    population: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Executions that the trials stand for. Default: more than were seen."
+        ),
+    ] = None,
+    perturbation: options.Perturbation = None,
+    task: options.Task = None,
+    variant: options.Variant = None,
+    repeat: options.Repeat = None,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+    database: options.Database = None,
+    root: options.Root = None,
+) -> None:
+    """Test an arm's controls as auditors do: deviations against a tolerable rate."""
+    check_format(as_json, as_csv)
+    from steelyard import open as open_study
+    from steelyard.cli import captions, columns
+
+    frame = open_study(study, root=root, database=database).attest(
+        arm,
+        missing=missing,
+        confidence=confidence,
+        population=population,
+        **options.chosen(perturbation=perturbation, task=task, variant=variant, repeat=repeat),
+    )
+    result = Result("attest", frame, columns.attestation(), captions.attestation(frame), study)
     emit(result, as_json=as_json, as_csv=as_csv)

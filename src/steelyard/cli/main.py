@@ -12,12 +12,13 @@ from typing import Annotated
 import typer
 
 from steelyard import SteelyardError, __version__
+from steelyard.cli.agreement import consensus, parity
 from steelyard.cli.audits import audit
 from steelyard.cli.comparison import compare
-from steelyard.cli.evidence import certify, manipulation, rates, reliability
+from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
 from steelyard.cli.project import data, report, reproduce
 from steelyard.cli.questions import sql, studies
-from steelyard.cli.trajectories import attest, diff, parity, show
+from steelyard.cli.trajectories import diff, show
 
 app = typer.Typer(
     name="steelyard",
@@ -39,6 +40,7 @@ for verb in (
     show,
     diff,
     parity,
+    consensus,
     attest,
     sql,
     report,

@@ -1,4 +1,4 @@
-"""Verbs over the steps of trials: show, diff, parity, attest."""
+"""Verbs over the steps of single trials: show, diff."""
 
 from __future__ import annotations
 
@@ -80,106 +80,6 @@ def diff(
     _print_sides(f"{left.name}: {first}", f"{right.name}: {second}", frame)
     console().print(caption)
     sys.stdout.flush()
-
-
-def parity(
-    study: options.StudyName,
-    incumbent: options.ArmName,
-    replacement: Annotated[
-        str,
-        typer.Argument(help="The arm that would replace it.", autocompletion=options.complete_arm),
-    ],
-    target: Annotated[
-        float, typer.Option(metavar="RATE", help="Rate of agreement that counts as equivalence.")
-    ] = 0.95,
-    published: Annotated[
-        bool, typer.Option("--published", help="With Plumbline's definitions, to reproduce it.")
-    ] = False,
-    missing: options.Missing = None,
-    confidence: options.Confidence = 0.95,
-    perturbation: options.Perturbation = None,
-    task: options.Task = None,
-    variant: options.Variant = None,
-    repeat: options.Repeat = None,
-    as_json: options.AsJson = False,
-    as_csv: options.AsCsv = False,
-    database: options.Database = None,
-    root: options.Root = None,
-) -> None:
-    """Tell whether an arm does what the arm it would replace does."""
-    check_format(as_json, as_csv)
-    from steelyard import open as open_study
-    from steelyard.cli import captions, columns
-    from steelyard.cli.output import rows
-
-    result = open_study(study, root=root, database=database).equivalence(
-        incumbent,
-        replacement,
-        target=target,
-        compatibility="plumbline" if published else None,
-        missing=missing,
-        confidence=confidence,
-        **options.chosen(perturbation=perturbation, task=task, variant=variant, repeat=repeat),
-    )
-    caption = captions.parity(result)
-    if as_json:
-        write(
-            to_json(
-                {
-                    "verb": "parity",
-                    "study": study,
-                    "caption": caption,
-                    "result": result.to_row(),
-                    "rows": rows(result.to_frame()),
-                    "divergences": rows(result.divergences),
-                }
-            )
-        )
-        return
-    frame = result.to_frame()
-    emit(Result("parity", frame, columns.parity(frame), caption, study), as_csv=as_csv)
-    if not as_csv and len(result.divergences):
-        listed = Result("parity", result.divergences, columns.divergences(), "", study)
-        write("\n")
-        emit(listed)
-
-
-def attest(
-    study: options.StudyName,
-    arm: options.ArmName,
-    missing: options.Missing = None,
-    confidence: Annotated[
-        float, typer.Option(metavar="LEVEL", help="One-sided level of the upper limits.")
-    ] = 0.95,
-    population: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Executions that the trials stand for. Default: more than were seen."
-        ),
-    ] = None,
-    perturbation: options.Perturbation = None,
-    task: options.Task = None,
-    variant: options.Variant = None,
-    repeat: options.Repeat = None,
-    as_json: options.AsJson = False,
-    as_csv: options.AsCsv = False,
-    database: options.Database = None,
-    root: options.Root = None,
-) -> None:
-    """Test an arm's controls as auditors do: deviations against a tolerable rate."""
-    check_format(as_json, as_csv)
-    from steelyard import open as open_study
-    from steelyard.cli import captions, columns
-
-    frame = open_study(study, root=root, database=database).attest(
-        arm,
-        missing=missing,
-        confidence=confidence,
-        population=population,
-        **options.chosen(perturbation=perturbation, task=task, variant=variant, repeat=repeat),
-    )
-    result = Result("attest", frame, columns.attestation(), captions.attestation(frame), study)
-    emit(result, as_json=as_json, as_csv=as_csv)
 
 
 def _print_trial(document: dict[str, Any]) -> None:
