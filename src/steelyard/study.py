@@ -75,6 +75,9 @@ class Study:
     attest = _OverTables(analysis.attest)
     consensus = _OverTables(analysis.consensus)
     aligned_steps = _OverTables(analysis.aligned_steps)
+    similarity = _OverTables(analysis.similarity)
+    similarity_test = _OverTables(analysis.similarity_test)
+    behaviour_shift = _OverTables(analysis.behaviour_shift)
 
     @property
     def name(self) -> str:

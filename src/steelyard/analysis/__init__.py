@@ -7,6 +7,7 @@ was imported before. ``import steelyard`` itself does not import this package.
 
 from steelyard.analysis.attestation import attest
 from steelyard.analysis.audit import audit
+from steelyard.analysis.behaviour_shift import behaviour_shift
 from steelyard.analysis.certificate import Certificate, certify
 from steelyard.analysis.comparison import compare, pairwise
 from steelyard.analysis.conformance import Conformance, conformance
@@ -18,6 +19,8 @@ from steelyard.analysis.rates import rates
 from steelyard.analysis.reliability import reliability
 from steelyard.analysis.repeats import repeat_agreement, seeds
 from steelyard.analysis.selection import select
+from steelyard.analysis.similarity import similarity
+from steelyard.analysis.similarity_tests import similarity_test
 from steelyard.analysis.trajectory_results import Consistency, Equivalence
 
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
     "aligned_steps",
     "attest",
     "audit",
+    "behaviour_shift",
     "certify",
     "compare",
     "conformance",
@@ -41,4 +45,6 @@ __all__ = [
     "repeat_agreement",
     "seeds",
     "select",
+    "similarity",
+    "similarity_test",
 ]
