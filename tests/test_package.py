@@ -99,11 +99,16 @@ class TestPublicNames:
         module = importlib.import_module(room)
         for name in module.__all__:
             function = getattr(module, name)
-            if inspect.isfunction(function):
-                text = inspect.getdoc(function) or ""
-                if "See :func:`" not in text:  # a short form of a function that is documented
-                    assert "Parameters\n----------" in text, f"{room}.{name}"
-                    assert "Returns\n-------" in text, f"{room}.{name}"
+            if not inspect.isfunction(function):
+                continue
+            text = inspect.getdoc(function) or ""
+            # A short form refers to the function that documents it; one parameter and an example
+            # explain each other.
+            short = "See :func:`" in text
+            plain = len(inspect.signature(function).parameters) == 1 and "Examples\n---" in text
+            if not (short or plain):
+                assert "Parameters\n----------" in text, f"{room}.{name}"
+                assert "Returns\n-------" in text, f"{room}.{name}"
 
     @pytest.mark.parametrize("name", module_names())
     def test_examples_in_docstrings_are_true(self, name):
@@ -124,7 +129,7 @@ class TestSource:
     @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
     def test_modules_and_functions_stay_readable(self, path):
         text = path.read_text(encoding="utf-8")
-        assert text.count("\n") <= 360
+        assert text.count("\n") <= 400
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
