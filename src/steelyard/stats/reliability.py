@@ -117,6 +117,8 @@ def pass_at_k(successes: Any, trials: Any, k: int) -> Reliability:
 def pass_hat_k_per_task(successes: Any, trials: Any, k: int) -> FloatArray:
     """Return C(c, k)/C(n, k) for every task; NaN where a task has fewer than k trials.
 
+    See :func:`pass_hat_k`.
+
     Examples
     --------
     >>> [float(p) for p in pass_hat_k_per_task([3, 3], [4, 3], k=2)]
@@ -128,6 +130,8 @@ def pass_hat_k_per_task(successes: Any, trials: Any, k: int) -> FloatArray:
 
 def pass_at_k_per_task(successes: Any, trials: Any, k: int) -> FloatArray:
     """Return 1 - C(n - c, k)/C(n, k) for every task; NaN where a task has fewer than k trials.
+
+    See :func:`pass_at_k`.
 
     Examples
     --------
