@@ -78,6 +78,8 @@ class Study:
     similarity = _OverTables(analysis.similarity)
     similarity_test = _OverTables(analysis.similarity_test)
     behaviour_shift = _OverTables(analysis.behaviour_shift)
+    step_rates = _OverTables(analysis.step_rates)
+    first_divergence = _OverTables(analysis.first_divergence)
 
     @property
     def name(self) -> str:

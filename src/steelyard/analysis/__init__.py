@@ -14,6 +14,7 @@ from steelyard.analysis.conformance import Conformance, conformance
 from steelyard.analysis.consensus import aligned_steps, consensus
 from steelyard.analysis.consistency import consistency
 from steelyard.analysis.equivalence import equivalence
+from steelyard.analysis.first_divergence import first_divergence
 from steelyard.analysis.manipulation import manipulation
 from steelyard.analysis.rates import rates
 from steelyard.analysis.reliability import reliability
@@ -21,6 +22,7 @@ from steelyard.analysis.repeats import repeat_agreement, seeds
 from steelyard.analysis.selection import select
 from steelyard.analysis.similarity import similarity
 from steelyard.analysis.similarity_tests import similarity_test
+from steelyard.analysis.step_rates import step_rates
 from steelyard.analysis.trajectory_results import Consistency, Equivalence
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "consensus",
     "consistency",
     "equivalence",
+    "first_divergence",
     "manipulation",
     "pairwise",
     "rates",
@@ -47,4 +50,5 @@ __all__ = [
     "select",
     "similarity",
     "similarity_test",
+    "step_rates",
 ]
