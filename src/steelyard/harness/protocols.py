@@ -199,7 +199,7 @@ class TrialSetup:
         """Record a decision: a control step that calls nothing."""
         self.toolbox.record("decision", name, arguments, output)
 
-    def message(self, text: str, name: str = "") -> None:
+    def message(self, text: str, name: str = "message") -> None:
         """Record something that was said; it is no control step."""
         self.toolbox.record("message", name, None, text)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.errors import InputError
-from steelyard.trials.arguments import read_arguments
+from steelyard.harness.snapshots import snapshot
 from steelyard.trials.model import Arguments, Step, UnreadableArguments
-from steelyard.trials.strict_json import canonical_dumps, loads
+from steelyard.trials.strict_json import canonical_dumps
 
 
 class ToolError(Exception):
@@ -49,7 +49,11 @@ After = Callable[[str, Mapping[str, Any], Any], Any]
 
 @dataclass(slots=True)
 class StepRecord:
-    """A step as it was when it happened: JSON texts, which later changes cannot reach."""
+    """A step as it was when it happened, out of reach of later changes.
+
+    ``arguments`` and ``output`` are JSON texts, for the tables; ``given`` and ``returned`` are the
+    same as values, for whoever judges the trial in the same process.
+    """
 
     kind: str
     name: str
@@ -57,17 +61,17 @@ class StepRecord:
     output: str | None
     error: str | None
     wall_ms: float | None
+    given: Arguments = None
+    returned: Any = None
 
     def to_step(self) -> Step:
-        """Return the step with its values read back."""
-        return Step(
-            self.kind,
-            self.name,
-            read_arguments(self.arguments),
-            None if self.output is None else loads(self.output),
-            self.error,
-            self.wall_ms,
-        )
+        """Return the step as rules and measures take it."""
+        return Step(self.kind, self.name, self.given, self.returned, self.error, self.wall_ms)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process as texts alone, which is all the tables need."""
+        texts = (self.kind, self.name, self.arguments, self.output, self.error, self.wall_ms)
+        return StepRecord, texts
 
 
 class Toolbox:
@@ -160,19 +164,20 @@ class Toolbox:
             recorded as failed, as it is when a defect of the tool raises anything else, which is
             passed on.
         """
-        given = _as_text(arguments)
+        given, text = _snapshot_arguments(arguments)
+        record = StepRecord("tool_call", name, text, None, None, None, given)
         number = self.calls[name] = self.calls.get(name, 0) + 1
+        self._records.append(record)
         began = self._clock()
         try:
             output = self._attempt(name, arguments, number)
-            text = _as_text(output)
+            if output is not None:
+                record.returned, record.output = snapshot(output)
         except Exception as error:
-            elapsed = (self._clock() - began) * 1000.0
-            reason = str(error) if isinstance(error, ToolError) else _crash(error)
-            self._records.append(StepRecord("tool_call", name, given, None, reason, elapsed))
+            record.error = _reason(error)
             raise
-        elapsed = (self._clock() - began) * 1000.0
-        self._records.append(StepRecord("tool_call", name, given, text, None, elapsed))
+        finally:
+            record.wall_ms = (self._clock() - began) * 1000.0
         return output
 
     def record(
@@ -183,19 +188,24 @@ class Toolbox:
         output: Any = None,
         error: str | None = None,
     ) -> None:
-        """Record a step that calls nothing: a decision, a message, the final answer."""
+        """Record a step that calls nothing: a decision, a message, the final answer.
+
+        A step without a name gets its kind as its name.
+        """
+        given, text = _snapshot_arguments(arguments)
+        returned, written = (None, None) if output is None else snapshot(output)
         self._records.append(
-            StepRecord(kind, name, _as_text(arguments), _as_text(output), error, None)
+            StepRecord(kind, name or kind, text, written, error, None, given, returned)
         )
 
     @property
     def records(self) -> list[StepRecord]:
-        """The steps so far, as texts."""
+        """The steps so far, for the tables."""
         return self._records
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps so far, read back from their texts."""
+        """The steps so far, for rules and measures."""
         return tuple(record.to_step() for record in self._records)
 
     def _attempt(self, name: str, arguments: Arguments, number: int) -> Any:
@@ -225,13 +235,15 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, Any], error: TypeError) ->
         raise ToolError(f"{tool.name}: bad arguments: {misfit}") from error
 
 
-def _as_text(value: Any) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, UnreadableArguments):
-        value = value.raw
-    return canonical_dumps(value)
+def _snapshot_arguments(arguments: Arguments) -> tuple[Arguments, str | None]:
+    if arguments is None:
+        return None, None
+    if isinstance(arguments, UnreadableArguments):
+        return arguments, canonical_dumps(arguments.raw)
+    return snapshot(arguments)
 
 
-def _crash(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def _reason(error: Exception) -> str:
+    """Return a failed step's error: never empty, since a blank field in a file means no error."""
+    text = str(error) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
+    return text.encode("utf-8", "replace").decode("utf-8") or type(error).__name__

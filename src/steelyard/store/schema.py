@@ -179,6 +179,7 @@ STEPS = Table(
         Column("wall_ms", "DOUBLE", "wall-clock time in milliseconds"),
     ),
     key=("study", "trial_id", "step_index"),
+    indexed=False,
 )
 
 STATES = Table(

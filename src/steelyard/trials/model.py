@@ -107,7 +107,7 @@ class Step:
 def _check_text(what: str, value: object) -> None:
     if not isinstance(value, str):
         raise InputError(f"{what} is {value!r} ({type(value).__name__}); accepted is text")
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise InputError(
             f"{what} {value!r} holds a lone surrogate, which no UTF-8 file can store; read the "
             "trace with steelyard.trials.strict_json, which replaces and counts them"

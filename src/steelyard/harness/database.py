@@ -1,0 +1,308 @@
+"""The database of a run: every trial is planned as a row first, and filled when it is finished.
+
+The file appears under its name only when the whole plan is in it. From then on each transaction
+fills some finished trials, all their rows or none, so that a run which is killed at any moment
+leaves whole trials and missing ones, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import pyarrow as pa
+
+from steelyard.errors import StoreError
+from steelyard.harness.finished_rows import ROW_SCHEMAS, finished_rows
+from steelyard.harness.study import RunnableStudy
+from steelyard.harness.trial import FinishedTrial, PlannedTrial
+from steelyard.store.batch import Batch
+from steelyard.store.connect import connect, create
+from steelyard.store.declaration import Declaration
+from steelyard.store.rows import add_rows, add_study
+from steelyard.store.schema import TABLES
+from steelyard.trials.ids import PARTS, TrialKey
+
+VARIANT = "variant_meta"
+"""The covariate that holds a variant's meta as JSON text."""
+
+PLAN_CHUNK = 5_000
+PAGE = 2_000
+MEMORY_LIMIT = "256MB"
+"""Of DuckDB's own buffers: a run of 50,000 trials needs no more of them than one of 1,000."""
+
+_BLOCK = "task, perturbation, variant, repeat, arm"
+_open_here: set[Path] = set()
+
+
+class RunDatabase:
+    """A run's database, open for writing by this process alone.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Must exist; `plan_database` makes it.
+    study : RunnableStudy
+
+    Raises
+    ------
+    StoreError
+        If another run has it open (with the PID), it holds another study, or it was planned with
+        another design.
+    """
+
+    def __init__(self, path: Path, study: RunnableStudy) -> None:
+        self.path = path.resolve()
+        self.study = study.id
+        if self.path in _open_here:
+            raise StoreError(
+                f"{path.name}: a run in this process ({os.getpid()}) is filling it already"
+            )
+        self.connection = _connect(self.path)
+        try:
+            _check_plan(self.connection, study, path.name)
+            self.connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        except BaseException:
+            self.connection.close()
+            raise
+        _open_here.add(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write everything to the file proper and let go of it."""
+        _open_here.discard(self.path)
+        with suppress(duckdb.Error):  # a full disk: the log holds every transaction
+            self.connection.close()
+
+    def missing(self, arms: Sequence[str]) -> Iterator[PlannedTrial]:
+        """Yield the trials of these arms that are still missing, in blocks.
+
+        The arms take turns within each task, perturbation, variant and repeat, so that whatever
+        drifts during a run (a model behind an address, the load of the machine) meets all alike.
+        Trials are read in pages; one that stays missing is not yielded twice.
+        """
+        after: tuple[Any, ...] = ("", "", "", -1, "")
+        while True:
+            rows = self.connection.execute(
+                f"""
+                SELECT {_BLOCK}, seed, covariates.value
+                FROM trials LEFT JOIN covariates
+                  ON covariates.study = trials.study AND covariates.trial_id = trials.trial_id
+                  AND covariates.name = ?
+                WHERE trials.study = ? AND status = 'missing' AND arm IN (SELECT unnest(?))
+                  AND ({_BLOCK}) > (?, ?, ?, ?, ?)
+                ORDER BY {_BLOCK} LIMIT {PAGE}
+                """,
+                [VARIANT, self.study, list(arms), *after],
+            ).fetchall()
+            for task, perturbation, variant, repeat, arm, seed, meta in rows:
+                key = TrialKey(arm, task, perturbation, variant, repeat)
+                yield PlannedTrial(key, seed, meta or "{}")
+            if len(rows) < PAGE:
+                return
+            after = rows[-1][:5]
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of trials by status; every status is there."""
+        found = self.connection.execute(
+            "SELECT status, count(*) FROM trials WHERE study = ? GROUP BY status", [self.study]
+        ).fetchall()
+        return {"completed": 0, "failed": 0, "missing": 0} | dict(found)
+
+    def record(self, finished: Sequence[FinishedTrial]) -> None:
+        """Fill finished trials in one transaction.
+
+        Raises
+        ------
+        StoreError
+            If they cannot be written (a full disk); none of them is then.
+        """
+        rows = finished_rows(self.study, finished)
+        try:
+            self.connection.execute("BEGIN")
+            for table, columns in rows.items():
+                self._write(table, columns)
+            self.connection.execute("COMMIT")
+        except duckdb.Error as error:
+            with suppress(duckdb.Error):
+                self.connection.execute("ROLLBACK")
+            raise StoreError(_why_not_written(self.path, error)) from None
+
+    def _write(self, table: str, columns: dict[str, list[Any]]) -> None:
+        schema = ROW_SCHEMAS[table]
+        # from_pandas=False: NaN stays NaN, only None becomes NULL.
+        incoming = pa.table(
+            [pa.array(columns[f.name], type=f.type, from_pandas=False) for f in schema],
+            schema=schema,
+        )
+        if not incoming.num_rows:
+            return
+        self.connection.register("incoming_rows", incoming)
+        try:
+            if table == "trials":
+                filled = [name for name in schema.names if name not in ("study", "trial_id")]
+                self.connection.execute(
+                    f"UPDATE trials SET {', '.join(f'{n} = incoming_rows.{n}' for n in filled)} "
+                    "FROM incoming_rows WHERE trials.study = incoming_rows.study "
+                    "AND trials.trial_id = incoming_rows.trial_id AND trials.status = 'missing'"
+                )
+            else:
+                self.connection.execute(f"INSERT INTO {table} SELECT * FROM incoming_rows")
+        finally:
+            self.connection.unregister("incoming_rows")
+
+
+def plan_database(
+    path: Path,
+    study: RunnableStudy,
+    trials: Iterable[PlannedTrial],
+    skipped: Iterable[dict[str, Any]] = (),
+) -> None:
+    """Make the database of a run with every trial as a missing row.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file to make; its folder is made if it is absent.
+    study : RunnableStudy
+    trials : iterable of PlannedTrial
+    skipped : iterable of dict
+        Rows of ``skipped_rows``: variants that a perturbation discarded.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written. A file that another run made in the meantime is left as it is.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path.parent.name}: cannot be made: {error.strerror}") from None
+    beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        connection = create(beside)
+        try:
+            connection.execute("BEGIN")
+            add_study(connection, study.declaration)
+            add_rows(connection, "skipped_rows", skipped)
+            planned = iter(trials)
+            while chunk := list(islice(planned, PLAN_CHUNK)):
+                _add_plan(connection, study.id, chunk)
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+        _move_into_place(beside, path)
+    except duckdb.Error as error:
+        raise StoreError(_why_not_written(path, error)) from None
+    finally:
+        for leftover in (beside, beside.with_name(beside.name + ".wal")):
+            leftover.unlink(missing_ok=True)
+
+
+def _add_plan(
+    connection: duckdb.DuckDBPyConnection, study: str, chunk: Sequence[PlannedTrial]
+) -> None:
+    ids = [trial.key.trial_id for trial in chunk]
+    planned = Batch(TABLES["trials"])
+    planned.extend(
+        {
+            "study": [study] * len(ids),
+            "trial_id": ids,
+            **{part: [getattr(trial.key, part) for trial in chunk] for part in PARTS},
+            "status": ["missing"] * len(ids),
+            "seed": [trial.seed for trial in chunk],
+        },
+        ids,
+    )
+    planned.insert(connection)
+    made = [(name, trial.meta) for name, trial in zip(ids, chunk, strict=True)]
+    made = [(name, meta) for name, meta in made if meta != "{}"]
+    variants = Batch(TABLES["covariates"])
+    variants.extend(
+        {
+            "study": [study] * len(made),
+            "trial_id": [name for name, _ in made],
+            "name": [VARIANT] * len(made),
+            "value": [meta for _, meta in made],
+        },
+        [name for name, _ in made],
+    )
+    variants.insert(connection)
+
+
+def _move_into_place(beside: Path, path: Path) -> None:
+    """Give the finished file its name unless there is one: then another run was quicker."""
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links
+        if not path.exists():
+            beside.rename(path)
+
+
+def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+    """Open a run's database, also after its write-ahead log was damaged.
+
+    DuckDB itself drops a transaction that was cut off at the end of the log. A log that it cannot
+    read at all is set aside: its trials are missing then and run again.
+    """
+    try:
+        return connect(path, read_only=False)
+    except StoreError as error:
+        log = path.with_name(path.name + ".wal")
+        if not log.exists() or "WAL" not in str(error):
+            raise
+        log.replace(log.with_name(log.name + ".damaged"))
+        return connect(path, read_only=False)
+
+
+def _check_plan(connection: duckdb.DuckDBPyConnection, study: RunnableStudy, name: str) -> None:
+    """Refuse a database whose plan is another one; take over what does not touch the plan."""
+    rows = connection.execute("SELECT study, design FROM studies").fetchall()
+    if [row[0] for row in rows] != [study.id]:
+        held = ", ".join(row[0] for row in rows) or "no study"
+        raise StoreError(f"{name}: holds {held}, not {study.id}; give the run another database")
+    planned = Declaration.from_json(rows[0][1])
+    now = study.declaration
+    if (planned.run, planned.design) != (now.run, now.design):
+        raise StoreError(
+            f"{name}: was planned with another [run] or [design] section than study.toml has now; "
+            "restore the section to resume, or move the database away to begin anew"
+        )
+    if planned != now:
+        row = now.row()
+        columns = [column for column in row if column != "study"]
+        connection.execute(
+            f"UPDATE studies SET {', '.join(f'{column} = ?' for column in columns)} "
+            "WHERE study = ?",
+            [*(row[column] for column in columns), study.id],
+        )
+
+
+def _why_not_written(path: Path, error: duckdb.Error) -> str:
+    text = str(error)
+    if "No space left" in text or ("disk" in text.lower() and "full" in text.lower()):
+        return (
+            f"{path.name}: the disk is full; the trials written so far are kept. Free some space "
+            "and run the same command again: it goes on where it stopped"
+        )
+    first = text.splitlines()[0].replace(str(path.parent), "").strip()
+    return f"{path.name}: cannot be written: {first}"

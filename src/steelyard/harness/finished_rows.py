@@ -1,0 +1,106 @@
+"""From finished trials to the rows of the tables, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from steelyard.harness.trial import FinishedTrial
+from steelyard.store.batch import arrow_schema
+from steelyard.store.schema import TABLES
+
+FILLED = (
+    "study",
+    "trial_id",
+    "status",
+    "attempts",
+    "perturbation_applied",
+    "model",
+    "tokens_in",
+    "tokens_out",
+    "cost_usd",
+    "wall_ms",
+    "error",
+)
+"""The columns of ``trials`` that are known only when a trial is finished, and its key."""
+
+_TRIALS = arrow_schema(TABLES["trials"])
+
+ROW_SCHEMAS: dict[str, pa.Schema] = {
+    "trials": pa.schema([_TRIALS.field(name) for name in FILLED]),
+    **{name: arrow_schema(TABLES[name]) for name in ("steps", "states", "measures", "violations")},
+}
+"""What `finished_rows` returns, by table."""
+
+Columns = dict[str, list[Any]]
+
+
+def finished_rows(study: str, finished: Sequence[FinishedTrial]) -> dict[str, Columns]:
+    """Return the rows of finished trials.
+
+    Parameters
+    ----------
+    study : str
+    finished : sequence of FinishedTrial
+
+    Returns
+    -------
+    dict of str to dict of str to list
+        Table, column, values; sorted by trial, so that a batch depends on its trials alone and
+        not on the order in which workers delivered them.
+    """
+    rows: dict[str, Columns] = {
+        name: {column: [] for column in schema.names} for name, schema in ROW_SCHEMAS.items()
+    }
+    named = sorted(((trial.key.trial_id, trial) for trial in finished), key=lambda pair: pair[0])
+    for trial_id, trial in named:
+        _add_trial(rows["trials"], trial_id, trial)
+        _add_steps(rows["steps"], trial_id, trial)
+        if trial.state is not None:
+            rows["states"]["trial_id"].append(trial_id)
+            rows["states"]["state"].append(trial.state)
+        for measure, value in trial.measures:
+            rows["measures"]["trial_id"].append(trial_id)
+            rows["measures"]["measure"].append(measure)
+            rows["measures"]["value"].append(value)
+        for violation in trial.violations:
+            rows["violations"]["trial_id"].append(trial_id)
+            for column, value in violation.items():
+                rows["violations"][column].append(value)
+    for columns in rows.values():
+        columns["study"] = [study] * len(columns["trial_id"])
+    return rows
+
+
+def _add_trial(columns: Columns, trial_id: str, trial: FinishedTrial) -> None:
+    ran = trial.status != "missing"
+    usage = trial.usage
+    asked = ran and usage.calls > 0
+    values = {
+        "trial_id": trial_id,
+        "status": trial.status,
+        "attempts": trial.attempts if ran else None,
+        "perturbation_applied": trial.applied,
+        "model": usage.model if asked else None,
+        "tokens_in": usage.tokens_in if asked else None,
+        "tokens_out": usage.tokens_out if asked else None,
+        "cost_usd": usage.cost_usd if asked else None,
+        "wall_ms": trial.wall_ms,
+        "error": trial.error,
+    }
+    for column, value in values.items():
+        columns[column].append(value)
+
+
+def _add_steps(columns: Columns, trial_id: str, trial: FinishedTrial) -> None:
+    steps = trial.steps
+    columns["trial_id"].extend([trial_id] * len(steps))
+    columns["step_index"].extend(range(len(steps)))
+    columns["kind"].extend([step.kind for step in steps])
+    columns["name"].extend([step.name for step in steps])
+    columns["arguments"].extend([step.arguments for step in steps])
+    columns["output"].extend([step.output for step in steps])
+    columns["error"].extend([step.error for step in steps])
+    columns["wall_ms"].extend([step.wall_ms for step in steps])

@@ -1,0 +1,306 @@
+"""Running a study: plan it once, then fill what is missing, as often as it takes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from steelyard.errors import InputError
+from steelyard.harness.database import RunDatabase, plan_database
+from steelyard.harness.executors import Executor, Serial, Threads, check_workers
+from steelyard.harness.plan import Variants, make_variants, plan_trials
+from steelyard.harness.processes import Processes
+from steelyard.harness.protocols import ModelSource
+from steelyard.harness.study import LoadedArm, RunnableStudy
+from steelyard.harness.trial import FinishedTrial
+
+BATCH_TRIALS = 1_000
+BATCH_SECONDS = 1.0
+"""A transaction holds up to this many trials, or those of this time: what a kill may cost."""
+
+MODEL_WORKERS = 8
+EXECUTORS = ("auto", "serial", "threads", "processes")
+
+
+@dataclass
+class Progress:
+    """How far a run is; one object, updated and shown again and again.
+
+    Attributes
+    ----------
+    total : int
+        Planned trials.
+    completed, failed : int
+        Of the whole plan, earlier runs included.
+    ran : int
+        Trials that ended in this run.
+    without_result : int
+        Of these, the ones that could not be run and stay missing.
+    cost_usd : float
+        Of this run, as far as prices are known.
+    seconds : float
+        Of this run.
+    stopping : str or None
+        Why no other trial is begun.
+    """
+
+    total: int = 0
+    completed: int = 0
+    failed: int = 0
+    ran: int = 0
+    without_result: int = 0
+    cost_usd: float = 0.0
+    seconds: float = 0.0
+    stopping: str | None = None
+
+    @property
+    def missing(self) -> int:
+        """Trials without a result so far."""
+        return self.total - self.completed - self.failed
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did.
+
+    Attributes
+    ----------
+    study : str
+    database : pathlib.Path
+    progress : Progress
+        At the end.
+    resumed : bool
+        Whether the database was there already.
+    """
+
+    study: str
+    database: Path
+    progress: Progress
+    resumed: bool
+
+
+def run_study(
+    study: RunnableStudy,
+    database: Path,
+    *,
+    workers: int | None = None,
+    executor: str = "auto",
+    models: ModelSource | None = None,
+    limit: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunReport:
+    """Run what is missing of a study.
+
+    The first call plans every trial into a new database; each call fills trials that are missing.
+    It may be ended in any way at any moment. Ctrl-C (or SIGTERM) finishes the trials in flight; a
+    second one ends at once.
+
+    Parameters
+    ----------
+    study : RunnableStudy
+    database : pathlib.Path
+        The run's own; see `steelyard.harness.database`.
+    workers : int, optional
+        Threads or processes; by default 8 threads for arms that wait for a model, and one process
+        (this one) for arms that compute. The tables do not depend on it.
+    executor : str, default "auto"
+        ``"auto"`` takes threads for arms that wait for a model, and for others processes if there
+        is more than one worker; ``"serial"``, ``"threads"`` and ``"processes"`` decide it;
+        ``"dask://host:port"`` sends arms that make no model calls to a Dask scheduler.
+    models : ModelSource, optional
+        For arms and perturbations that use one; the caller closes it.
+    limit : int, optional
+        Run at most so many trials now.
+    on_progress : callable, optional
+        Called a few times per second with the same `Progress`.
+
+    Returns
+    -------
+    RunReport
+
+    Raises
+    ------
+    StoreError
+        If another run has the database, it belongs to another plan, or it cannot be written.
+    StudyError
+        If the study's code does not do what a study's code does.
+    """
+    workers = None if workers is None else check_workers(workers)
+    if limit is not None and limit < 0:
+        raise InputError(f"limit is {limit}; accepted are whole numbers of 0 or more")
+    phases = _phases(study, executor, workers, models)
+    resumed = database.exists()
+    if not resumed:
+        variants = make_variants(study, models)
+        skipped = _discarded_rows(study, variants)
+        plan_database(database, study, plan_trials(study, variants), skipped)
+    with RunDatabase(database, study) as target:
+        counts = target.counts()
+        progress = Progress(sum(counts.values()), counts["completed"], counts["failed"])
+        run = _Run(target, progress, on_progress)
+        with _interruptible(run):
+            for arms, make in phases:
+                run.phase(make(), arms, limit)
+    return RunReport(study.id, database, progress, resumed)
+
+
+class _Run:
+    """The state of one call of `run_study`."""
+
+    def __init__(
+        self,
+        target: RunDatabase,
+        progress: Progress,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.target = target
+        self.progress = progress
+        self.show = on_progress
+        self.batch: list[FinishedTrial] = []
+        self.began = self.written = time.monotonic()
+        self.shown = -1.0
+        self.executor: Executor | None = None
+
+    def phase(self, executor: Executor, arms: Sequence[str], limit: int | None) -> None:
+        """Run the missing trials of some arms, and write them."""
+        if self.progress.stopping:
+            return
+        self.executor = executor
+        planned = self.target.missing(arms)
+        if limit is not None:
+            planned = _first(planned, limit - self.progress.ran)
+        try:
+            for finished in executor.run(planned):
+                self._take(finished)
+        finally:
+            self.executor = None
+            # Also after an error or a second Ctrl-C: what is finished is not run again.
+            self._write()
+            self._tell(always=True)
+
+    def stop(self, reason: str) -> None:
+        """Begin no other trial."""
+        self.progress.stopping = reason
+        if self.executor is not None:
+            self.executor.stop()
+
+    def _take(self, finished: list[FinishedTrial]) -> None:
+        for trial in finished:
+            self._count(trial)
+            if trial.stop is not None and not self.progress.stopping:
+                self.stop(trial.stop)
+        self.batch += finished
+        waited = time.monotonic() - self.written
+        if len(self.batch) >= BATCH_TRIALS or waited >= BATCH_SECONDS:
+            self._write()
+        self._tell()
+
+    def _count(self, trial: FinishedTrial) -> None:
+        progress = self.progress
+        progress.ran += 1
+        progress.completed += trial.status == "completed"
+        progress.failed += trial.status == "failed"
+        progress.without_result += trial.status == "missing"
+        progress.cost_usd += trial.usage.cost_usd or 0.0
+
+    def _write(self) -> None:
+        if self.batch:
+            batch, self.batch = self.batch, []
+            self.target.record(batch)
+        self.written = time.monotonic()
+
+    def _tell(self, *, always: bool = False) -> None:
+        now = time.monotonic()
+        self.progress.seconds = now - self.began
+        if self.show is not None and (always or now - self.shown > 0.1):
+            self.shown = now
+            self.show(self.progress)
+
+
+Phase = tuple[list[str], Callable[[], Executor]]
+
+
+def _phases(
+    study: RunnableStudy, executor: str, workers: int | None, models: ModelSource | None
+) -> list[Phase]:
+    """Group the arms by what runs them; arms that compute come first."""
+    if executor not in EXECUTORS and not executor.startswith("dask://"):
+        raise InputError(
+            f"executor is {executor!r}; accepted are {', '.join(EXECUTORS)} and dask://host:port"
+        )
+    computing = [name for name, arm in study.arms.items() if not _waits(arm)]
+    waiting = [name for name, arm in study.arms.items() if _waits(arm)]
+
+    def in_threads() -> Executor:
+        return Threads(study, models, workers or MODEL_WORKERS)
+
+    def in_processes() -> Executor:
+        return Processes(study, workers or os.cpu_count() or 1)
+
+    def on_cluster() -> Executor:
+        from steelyard.harness.dask_cluster import DaskCluster
+
+        return DaskCluster(study, executor)
+
+    def alone() -> Executor:
+        return Serial(study, models)
+
+    if executor == "serial":
+        return [([*computing, *waiting], alone)]
+    if executor == "threads":
+        return [([*computing, *waiting], in_threads)]
+    local = in_processes if executor == "processes" or (workers or 1) > 1 else alone
+    phases: list[Phase] = [(computing, on_cluster if executor.startswith("dask://") else local)]
+    return [(arms, make) for arms, make in [*phases, (waiting, in_threads)] if arms]
+
+
+def _waits(arm: LoadedArm) -> bool:
+    """Tell whether an arm needs a model: its recordings and its budget are this process's."""
+    return arm.kind == "model" or arm.model_calls > 0
+
+
+def _discarded_rows(study: RunnableStudy, variants: Variants) -> list[dict[str, object]]:
+    return [
+        {
+            "study": study.id,
+            "file": "study.toml",
+            "reason": f"perturbation {perturbation}, task {task}: variants discarded when made",
+            "rows": count * study.settings.repeats * len(study.arms),
+        }
+        for (perturbation, task), count in variants.discarded.items()
+    ]
+
+
+def _first(planned: Iterator, count: int) -> Iterator:  # type: ignore[type-arg]
+    for _ in range(max(count, 0)):
+        found = next(planned, None)
+        if found is None:
+            return
+        yield found
+
+
+@contextmanager
+def _interruptible(run: _Run) -> Iterator[None]:
+    """Take the first Ctrl-C or SIGTERM as the wish to stop, and the second as an order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def wish(_number: int, _frame: FrameType | None) -> None:
+        if run.progress.stopping:
+            raise KeyboardInterrupt
+        run.stop("interrupted")
+
+    before = {number: signal.signal(number, wish) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,300 @@
+"""Running one trial: set it up, let the arm work, judge what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import InputError
+from steelyard.harness.protocols import (
+    ModelSource,
+    NotRunError,
+    PerturbedTrial,
+    StopRunError,
+    Task,
+    TrialSetup,
+    Usage,
+    Variant,
+    World,
+)
+from steelyard.harness.study import LoadedArm, RunnableStudy
+from steelyard.harness.tools import StepRecord, Toolbox
+from steelyard.trials.ids import TrialKey
+from steelyard.trials.model import Trial
+from steelyard.trials.strict_json import canonical_dumps, loads
+
+SEVERITIES = ("critical", "high", "medium", "low")
+NO_USAGE = Usage()
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """A trial to be run.
+
+    Attributes
+    ----------
+    key : TrialKey
+    seed : int
+        See `seed_of`.
+    meta : str
+        The variant's meta as JSON text.
+    attempts : int
+        How often it was begun before and took its worker process with it.
+    """
+
+    key: TrialKey
+    seed: int
+    meta: str = "{}"
+    attempts: int = 0
+
+
+@dataclass(slots=True)
+class FinishedTrial:
+    """What a trial leaves for the tables.
+
+    Attributes
+    ----------
+    key : TrialKey
+    status : str
+        ``"completed"``, ``"failed"``, or ``"missing"`` if it could not be run.
+    error : str or None
+    attempts : int
+    applied : bool or None
+        Whether the perturbation took effect.
+    usage : Usage
+    wall_ms : float or None
+    steps : list of StepRecord
+    state : str or None
+        JSON text.
+    measures : list of (str, float or None)
+    violations : list of mapping
+        Rows of the table, without study and trial_id.
+    stop : str or None
+        Why the whole run has to end.
+    """
+
+    key: TrialKey
+    status: str = "completed"
+    error: str | None = None
+    attempts: int = 1
+    applied: bool | None = None
+    usage: Usage = NO_USAGE
+    wall_ms: float | None = None
+    steps: Sequence[StepRecord] = ()
+    state: str | None = None
+    measures: Sequence[tuple[str, float | None]] = ()
+    violations: Sequence[Mapping[str, Any]] = ()
+    stop: str | None = None
+
+
+def seed_of(study_seed: int, key: TrialKey) -> int:
+    """Return a trial's seed: the first 63 bits of SHA-256 over the study's seed and the trial id.
+
+    Parameters
+    ----------
+    study_seed : int
+    key : TrialKey
+
+    Returns
+    -------
+    int
+        0 to 2^63 - 1; it depends on nothing else, so neither order nor workers matter.
+    """
+    digest = hashlib.sha256(f"{study_seed}\n{key.trial_id}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def run_trial(
+    study: RunnableStudy,
+    planned: PlannedTrial,
+    models: ModelSource | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> FinishedTrial:
+    """Run one trial and judge it.
+
+    Parameters
+    ----------
+    study : RunnableStudy
+    planned : PlannedTrial
+    models : ModelSource, optional
+    clock : callable, optional
+        Seconds; it may not go back.
+
+    Returns
+    -------
+    FinishedTrial
+        Whatever went wrong is in it: an exception of the arm, the domain or the perturbation
+        makes it ``"failed"``, with the exception's type, text, file and line.
+    """
+    finished = FinishedTrial(planned.key, attempts=planned.attempts + 1)
+    running = _Running(study, planned, models, finished, clock)
+    began = clock()
+    try:
+        running.run()
+    except (NotRunError, StopRunError) as reason:
+        stop = str(reason) if isinstance(reason, StopRunError) else None
+        return FinishedTrial(planned.key, "missing", str(reason), finished.attempts, stop=stop)
+    except Exception as error:  # any code of the experiment may have raised it
+        # Where the arm has failed already, its own error is the one that explains the trial.
+        finished.status, finished.error = "failed", finished.error or describe(error)
+    finally:
+        running.close()
+    finished.wall_ms = (clock() - began) * 1000.0
+    running.collect()
+    return finished
+
+
+def describe(error: Exception) -> str:
+    """Return an exception as one text: type, message, file and line, the same on every machine."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    # A lone surrogate cannot be stored, an object's address differs from run to run.
+    readable = text.encode("utf-8", "replace").decode("utf-8")
+    return _ADDRESS.sub("0x…", readable) + place
+
+
+class _JudgedTrial(Trial):
+    """A trial whose steps are made when they are first asked for: many measures never ask."""
+
+    __slots__ = ("_toolbox",)
+
+    @classmethod
+    def of(
+        cls,
+        key: TrialKey,
+        finished: FinishedTrial,
+        toolbox: Toolbox,
+        study: str,
+        state: Mapping[str, Any],
+    ) -> Trial:
+        trial = cls.__new__(cls)
+        values = {
+            "key": key,
+            "status": finished.status,
+            "study": study,
+            "state": state,
+            "error": finished.error,
+            "source_id": None,
+            "_toolbox": toolbox,
+        }
+        for name, value in values.items():
+            object.__setattr__(trial, name, value)
+        return trial
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "steps":  # every other field has its value
+            raise AttributeError(name)
+        steps = self._toolbox.steps
+        object.__setattr__(self, "steps", steps)
+        return steps
+
+
+class _Running:
+    """One trial while it runs; everything in here is its own."""
+
+    def __init__(
+        self,
+        study: RunnableStudy,
+        planned: PlannedTrial,
+        models: ModelSource | None,
+        finished: FinishedTrial,
+        clock: Callable[[], float],
+    ) -> None:
+        self.study = study
+        self.planned = planned
+        self.models = models
+        self.finished = finished
+        self.clock = clock
+        self.world: World | None = None
+        self.setup: TrialSetup | None = None
+
+    def run(self) -> None:
+        """Set up, run the arm, read the state, judge. What was reached before an error is kept."""
+        study, key = self.study, self.planned.key
+        task, arm = study.tasks[key.task], study.arms[key.arm]
+        self.world = study.domain.world(task)
+        perturbed = self._perturbed(task, arm, self.world)
+        try:
+            arm.run(perturbed.setup)
+        except (NotRunError, StopRunError):
+            raise
+        except Exception as error:
+            self.finished.status, self.finished.error = "failed", describe(error)
+        self.finished.applied = perturbed.applied()
+        self._judge(task, self.world, perturbed.setup.toolbox)
+
+    def collect(self) -> None:
+        """Take over the steps and what the model was asked."""
+        if self.setup is None:
+            return
+        self.finished.steps = self.setup.toolbox.records
+        if self.setup.model is not None:
+            self.finished.usage = self.setup.model.usage
+
+    def close(self) -> None:
+        """Let go of the world, if it wants to be told."""
+        close = getattr(self.world, "close", None)
+        if close is not None:
+            close()
+
+    def _perturbed(self, task: Task, arm: LoadedArm, world: World) -> PerturbedTrial:
+        key = self.planned.key
+        uses_model = arm.kind == "model" or arm.model_calls > 0
+        model = None
+        if self.models is not None and uses_model:
+            model = self.models.client_for(key.trial_id)
+        self.setup = TrialSetup(
+            key,
+            task,
+            Toolbox(world.tools(), self.clock),
+            self.planned.seed,
+            arm.temperature,
+            model,
+        )
+        meta = loads(self.planned.meta) if self.planned.meta != "{}" else {}
+        perturbation = self.study.perturbations[key.perturbation]
+        perturbed = perturbation.perturb(self.setup, Variant(int(key.variant), meta))
+        self.setup = perturbed.setup
+        return perturbed
+
+    def _judge(self, task: Task, world: World, toolbox: Toolbox) -> None:
+        finished, domain = self.finished, self.study.domain
+        state = world.state()
+        finished.state = canonical_dumps(state)
+        trial = _JudgedTrial.of(self.planned.key, finished, toolbox, self.study.id, state)
+        finished.measures = _checked_measures(domain.measures(trial, state, self.study.truth(task)))
+        finished.violations = _checked_violations(domain.violations(trial, task))
+
+
+def _checked_measures(given: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
+    measures: list[tuple[str, float | None]] = []
+    for name, value in given.items():
+        if not isinstance(name, str) or not name:
+            raise InputError(f"a measure's name is text, not {name!r}")
+        if value is not None and not isinstance(value, int | float):
+            raise InputError(f"measure {name!r} is {value!r}; accepted are numbers and None")
+        measures.append((name, None if value is None else float(value)))
+    return sorted(measures, key=lambda measure: measure[0])
+
+
+def _checked_violations(given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    columns = ("rule", "severity", "step_index", "step_name", "detail")
+    violations = []
+    for row in given:
+        unknown = sorted(set(row) - set(columns))
+        if unknown:
+            raise InputError(f"a violation has {unknown}; accepted are {', '.join(columns)}")
+        if not isinstance(row.get("rule"), str) or row.get("severity") not in SEVERITIES:
+            raise InputError(
+                f"a violation needs a rule and a severity of {', '.join(SEVERITIES)}: {dict(row)}"
+            )
+        violations.append({name: row.get(name) for name in columns})
+    return violations
