@@ -5,14 +5,15 @@ distance matrix D (rows: reference, columns: candidate) differ by -1, 0 or 1, so
 cells is a few bit masks, and one addition carries a whole column forward (Myers 1999, *J. ACM*
 46(3):395-415, in the form of Hyyrö 2003, *Nordic J. Computing* 10:29-39):
 
-- ``vertical_plus``, ``vertical_minus``: D[i, j] - D[i - 1, j] is +1, -1;
-- ``zero_diagonal``: D[i, j] = D[i - 1, j - 1].
+- ``plus``, ``minus``: D[i, j] - D[i - 1, j] is +1, -1;
+- ``h_plus``, ``h_minus``: D[i, j] - D[i, j - 1] is +1, -1;
+- ``zero``: D[i, j] = D[i - 1, j - 1].
 
 What the traceback needs follows from them. A cell's diagonal step attains the optimum when its
-tokens are equal, or when D grew along the diagonal: ``diagonal = equal | ~zero_diagonal``.
-Otherwise the gap that consumes the reference attains it where ``vertical_plus`` is set, and else
-the gap that consumes the candidate does. That is the tie order of the package, so the scripts are
-those of the full score matrix.
+tokens are equal, or when D grew along the diagonal. So it does not where ``zero & ~equal``; there
+the gap that consumes the reference attains it where ``plus`` is set, and else the gap that
+consumes the candidate does. That is the tie order of the package, so the scripts are those of the
+full score matrix.
 
 Here numpy's arrays are the vector unit: every operation runs over all pairs of a batch.
 References longer than 64 tokens take several words. Word w of column j needs the carry of word
@@ -103,7 +104,7 @@ def _forward(masks: Columns, columns: int) -> None:
         # Word w works on column step - w: those that have begun and not ended.
         low, high = max(0, step - columns + 1), min(words, step + 1)
         now = whole if high - low == words else state.words(low, high)
-        advance(
+        _advance(
             now,
             masks.equal[step, low:high],
             masks.off_diagonal[step, low:high],
@@ -118,7 +119,7 @@ def _forward_one_word(masks: Columns, first: list[int]) -> None:
     state = _State.start(1, pairs, masks.equal.dtype)
     for column in range(columns):
         now = slice(first[column], pairs)
-        advance(
+        _advance(
             state.pairs(now),
             masks.equal[column, :, now],
             masks.off_diagonal[column, :, now],
@@ -128,7 +129,11 @@ def _forward_one_word(masks: Columns, first: list[int]) -> None:
 
 @dataclass(frozen=True)
 class _State:
-    """The column before, as differences; every array has shape (words, pairs)."""
+    """The column before, as differences; every array has shape (words, pairs).
+
+    Beside the differences of the column stand the two that enter it from above, and four arrays
+    that hold what one step needs.
+    """
 
     plus: Words
     minus: Words
@@ -167,7 +172,7 @@ class _State:
         np.right_shift(now.h_minus[:count], top, out=self.minus_in[low + 1 : below])
 
 
-def advance(now: _State, equal: Words, off_diagonal: Words, only_up: Words) -> None:
+def _advance(now: _State, equal: Words, off_diagonal: Words, only_up: Words) -> None:
     """Move ``now`` one column on; fill ``off_diagonal`` and ``only_up`` of that column."""
     plus, minus, zero, spare = now.plus, now.minus, now.zero, now.spare
     h_plus, h_minus = now.h_plus, now.h_minus
