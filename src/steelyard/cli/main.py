@@ -16,6 +16,8 @@ from steelyard.cli.agreement import consensus, parity
 from steelyard.cli.audits import audit
 from steelyard.cli.comparison import compare
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
+from steelyard.cli.harness import plan, replay
+from steelyard.cli.harness import run as run_trials
 from steelyard.cli.project import data, report, reproduce
 from steelyard.cli.questions import sql, studies
 from steelyard.cli.trajectories import diff, show
@@ -47,6 +49,9 @@ for verb in (
     reproduce,
 ):
     app.command()(verb)
+app.command()(plan)
+app.command(name="run")(run_trials)
+app.command()(replay)
 app.add_typer(data, name="data")
 
 

@@ -126,6 +126,26 @@ class RunDatabase:
         ).fetchall()
         return {"completed": 0, "failed": 0, "missing": 0} | dict(found)
 
+    def by_arm(self) -> list[tuple[str, int, int, int, int, float | None]]:
+        """Return arm, planned, completed, failed, missing and cost, sorted by arm."""
+        return self.connection.execute(
+            """
+            SELECT arm, count(*), count(*) FILTER (status = 'completed'),
+                   count(*) FILTER (status = 'failed'), count(*) FILTER (status = 'missing'),
+                   sum(cost_usd)
+            FROM trials WHERE study = ? GROUP BY arm ORDER BY arm
+            """,
+            [self.study],
+        ).fetchall()
+
+    def without_result(self) -> list[tuple[str, str | None]]:
+        """Return the trials that are missing and why, where one was tried; sorted by trial."""
+        return self.connection.execute(
+            "SELECT trial_id, error FROM trials WHERE study = ? AND status = 'missing' "
+            "ORDER BY trial_id",
+            [self.study],
+        ).fetchall()
+
     def record(self, finished: Sequence[FinishedTrial]) -> None:
         """Fill finished trials in one transaction.
 

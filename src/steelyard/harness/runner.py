@@ -78,12 +78,18 @@ class RunReport:
         At the end.
     resumed : bool
         Whether the database was there already.
+    arms : list of tuple
+        Arm, planned, completed, failed, missing, cost in US dollars (None where none is known).
+    missing : list of (str, str or None)
+        Trials without a result, and why where they were tried.
     """
 
     study: str
     database: Path
     progress: Progress
     resumed: bool
+    arms: list[tuple[str, int, int, int, int, float | None]]
+    missing: list[tuple[str, str | None]]
 
 
 def run_study(
@@ -148,7 +154,8 @@ def run_study(
         with _interruptible(run):
             for arms, make in phases:
                 run.phase(make(), arms, limit)
-    return RunReport(study.id, database, progress, resumed)
+        arms_after, missing = target.by_arm(), target.without_result()
+    return RunReport(study.id, database, progress, resumed, arms_after, missing)
 
 
 class _Run:

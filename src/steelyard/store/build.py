@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from steelyard.errors import StoreError
+from steelyard.errors import StoreError, StudyError
 from steelyard.store.connect import connect, create, digest_of
 from steelyard.store.declaration import Declaration, choose, read_declarations
 from steelyard.store.load import load_study
@@ -59,7 +59,8 @@ def build_database(
     path : str or pathlib.Path, optional
         The file to write; ``build/steelyard.duckdb`` below the root when absent.
     studies : iterable of str, optional
-        Which studies; all when absent.
+        Which studies; all that have evidence when absent (a study that the harness runs has none
+        before it is exported).
 
     Returns
     -------
@@ -79,7 +80,8 @@ def build_database(
     root = Path(root)
     target = Path(path) if path is not None else root / DATABASE
     declarations = read_declarations(root)
-    chosen = [choose(declarations, name) for name in studies or declarations]
+    loadable = {name: d for name, d in declarations.items() if not _not_exported(root, d)}
+    chosen = [_loadable(root, choose(declarations, name)) for name in studies or loadable]
     verify(root / "data", sorted({declaration.data.source for declaration in chosen}))
     digest = data_digest(root)
     unfinished = _beside(target)
@@ -166,6 +168,20 @@ def data_digest(root: Path) -> str:
         content = hashlib.sha256(file.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
         digest.update(f"\n{name} {content}".encode())
     return digest.hexdigest()
+
+
+def _not_exported(root: Path, declaration: Declaration) -> bool:
+    """Tell whether a study that the harness runs has no evidence below ``data/`` so far."""
+    return declaration.run is not None and not (root / "data" / declaration.data.source).is_dir()
+
+
+def _loadable(root: Path, declaration: Declaration) -> Declaration:
+    if _not_exported(root, declaration):
+        raise StudyError(
+            f"study {declaration.id}: data/{declaration.data.source} does not exist; "
+            f"`steelyard run experiments/{declaration.id} --export` makes it"
+        )
+    return declaration
 
 
 def _open_if_current(target: Path, digest: str) -> duckdb.DuckDBPyConnection | None:

@@ -109,7 +109,7 @@ def verify(data: Path, sources: list[str] | None = None) -> Manifest:
     return manifest
 
 
-def write_manifest(data: Path) -> Manifest:
+def write_manifest(data: Path, source: str | None = None) -> Manifest:
     """Write ``data/manifest.toml`` anew from the files that are there.
 
     Run it only after a deliberate change of the data (a new source, a corrected row), look at
@@ -120,6 +120,8 @@ def write_manifest(data: Path) -> Manifest:
     ----------
     data : pathlib.Path
         The data folder.
+    source : str, optional
+        List the files of this folder anew and leave the entries of all others as they are.
 
     Returns
     -------
@@ -132,7 +134,12 @@ def write_manifest(data: Path) -> Manifest:
         If a CSV file cannot be read.
     """
     entries = {}
-    for name, path in sorted(_evidence(data).items()):
+    if source is not None and (data / MANIFEST).is_file():
+        kept = read_manifest(data).files.items()
+        entries = {name: entry for name, entry in kept if name.split("/")[0] != source}
+    for name, path in _evidence(data).items():
+        if source is not None and name.split("/")[0] != source:
+            continue
         content = path.read_bytes()
         rows = len(read_csv(path, f"data/{name}")) if name.endswith((".csv", ".csv.gz")) else 0
         entries[name] = FileEntry(
@@ -140,10 +147,10 @@ def write_manifest(data: Path) -> Manifest:
         )
     blocks = [
         f'[files."{name}"]\nbytes = {entry.bytes}\nrows = {entry.rows}\nsha256 = "{entry.sha256}"\n'
-        for name, entry in entries.items()
+        for name, entry in sorted(entries.items())
     ]
     (data / MANIFEST).write_text("\n".join([_HEAD, *blocks]), encoding="utf-8", newline="\n")
-    return Manifest(files=entries)
+    return Manifest(files=dict(sorted(entries.items())))
 
 
 def _evidence(data: Path) -> dict[str, Path]:

@@ -1,0 +1,316 @@
+"""Verbs of the harness: plan, run, replay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steelyard.cli import options
+from steelyard.cli.output import Result, check_format, console, emit, rows, to_json, write
+from steelyard.errors import StudyError
+
+if TYPE_CHECKING:
+    from steelyard.harness.design import DesignSummary
+    from steelyard.harness.runner import Progress, RunReport
+    from steelyard.harness.study import RunnableStudy
+
+SHOWN_MISSING = 10
+
+Folder = Annotated[
+    Path,
+    typer.Argument(metavar="STUDY", help="The experiment's folder, experiments/STUDY, or its id."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Threads for arms that wait for a model (default 8), processes for arms that compute "
+        "(default 1). The tables do not depend on it.",
+    ),
+]
+ExecutorName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="auto, serial, threads, processes, or dask://host:port for many machines.",
+    ),
+]
+Database = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The run's database. Default: build/runs/STUDY.duckdb."),
+]
+Limit = Annotated[
+    int | None, typer.Option(metavar="N", help="Run at most so many trials, then stop.")
+]
+Export = Annotated[
+    bool,
+    typer.Option("--export", help="Afterwards write the tables to data/ and list them there."),
+]
+Times = Annotated[
+    bool, typer.Option("--times", help="Export wall times too; they differ from run to run.")
+]
+
+
+def plan(
+    study: Folder,
+    confidence: options.Confidence = 0.95,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+) -> None:
+    """Show a study's design, its cost in trials and model calls, and what it could show."""
+    check_format(as_json, as_csv)
+    from steelyard.harness.design import summarise
+    from steelyard.harness.study import load_study
+
+    summary = summarise(load_study(_folder(study)), confidence)
+    if as_json:
+        parts = {name: rows(getattr(summary, name)) for name in _PARTS}
+        totals = {"trials": summary.trials, "model_calls": summary.model_calls}
+        write(to_json({"verb": "plan", "study": summary.study, **totals, **parts}))
+        return
+    for result in _plan_results(summary, confidence):
+        if len(result.frame) and not (as_csv and result.verb != "plan arms"):
+            emit(result, as_csv=as_csv)
+            if not as_csv:
+                write("\n")
+
+
+def run(
+    study: Folder,
+    workers: Workers = None,
+    executor: ExecutorName = "auto",
+    database: Database = None,
+    limit: Limit = None,
+    export: Export = False,
+    times: Times = False,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+) -> None:
+    """Run what is missing of a study; exit 1 if trials are missing afterwards.
+
+    The run can be ended at any moment, in any way; the same command goes on where it stopped.
+    """
+    check_format(as_json, as_csv)
+    settings = {"workers": workers, "executor": executor, "limit": limit}
+    report = _run("run", study, database, settings, (export, times), (as_json, as_csv))
+    if report.missing and limit is None:
+        raise typer.Exit(1)
+
+
+def replay(
+    study: Folder,
+    workers: Workers = None,
+    executor: ExecutorName = "auto",
+    database: Database = None,
+    export: Export = False,
+    times: Times = False,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+) -> None:
+    """Run a study from its recorded responses, without a network; exit 1 if any are lacking.
+
+    Trials without a recording stay missing, and are listed.
+    """
+    check_format(as_json, as_csv)
+    settings = {"workers": workers, "executor": executor}
+    report = _run("replay", study, database, settings, (export, times), (as_json, as_csv))
+    if report.missing:
+        raise typer.Exit(1)
+
+
+def _run(
+    verb: str,
+    study: Path,
+    database: Path | None,
+    settings: dict[str, Any],
+    export: tuple[bool, bool],
+    formats: tuple[bool, bool],
+) -> RunReport:
+    from steelyard.harness.runner import run_study
+    from steelyard.harness.study import load_study
+
+    loaded = load_study(_folder(study))
+    home = _home(loaded)
+    suffix = ".replay" if verb == "replay" else ""
+    target = database or home / "build" / "runs" / f"{loaded.id}{suffix}.duckdb"
+    models = loaded.models(offline=verb == "replay")
+    try:
+        with _bar(loaded.id) as show:
+            report = run_study(loaded, target, models=models, on_progress=show, **settings)
+    finally:
+        if models is not None:
+            models.close()
+    _show(verb, report, formats)
+    _say_missing(verb, study, report)
+    if export[0]:
+        _export(loaded, target, home, times=export[1])
+    if report.progress.stopping == "interrupted":
+        raise typer.Exit(130)
+    return report
+
+
+def _folder(study: Path) -> Path:
+    """Return the experiment's folder, named by its path, its file or its id."""
+    if study.name == "study.toml":
+        return study.parent
+    if study.is_dir() or len(study.parts) > 1:
+        return study
+    from steelyard.store import find_root
+
+    return find_root() / "experiments" / study.name
+
+
+def _home(study: RunnableStudy) -> Path:
+    """Return the project of a study, else the folder above ``experiments/``."""
+    from steelyard.store import find_root
+
+    folder = study.folder or Path.cwd()
+    try:
+        return find_root(folder)
+    except StudyError:
+        return folder.parent.parent
+
+
+def _export(study: RunnableStudy, database: Path, home: Path, *, times: bool) -> None:
+    from steelyard.harness.export import export_run
+    from steelyard.store import write_manifest
+
+    source = study.declaration.data.source
+    for file in export_run(database, home / "data" / source, times=times):
+        print(f"wrote data/{source}/{file.name}", file=sys.stderr)
+    write_manifest(home / "data", source)
+
+
+def _show(verb: str, report: RunReport, formats: tuple[bool, bool]) -> None:
+    import pandas as pd
+
+    names = ["arm", "planned", "completed", "failed", "missing", "cost_usd"]
+    frame = pd.DataFrame(report.arms, columns=names)
+    done = report.progress
+    rate = done.ran / done.seconds if done.seconds else 0.0
+    caption = (
+        f"{done.ran} trials in {done.seconds:.1f} s ({rate:.0f} per second)"
+        + (f", {done.without_result} of them without a result" if done.without_result else "")
+        + (f", {done.cost_usd:.4f} USD" if done.cost_usd else "")
+        + (". Resumed." if report.resumed else ".")
+    )
+    as_json, as_csv = formats
+    if as_json:
+        missing = [{"trial_id": name, "reason": reason} for name, reason in report.missing]
+        content = {"verb": verb, "study": report.study, "rows": rows(frame), "missing": missing}
+        write(to_json({**content, "stopped": done.stopping}))
+        return
+    emit(Result(verb, frame, None, caption, report.study), as_csv=as_csv)
+
+
+def _say_missing(verb: str, study: Path, report: RunReport) -> None:
+    """List trials that were tried and have no result, and say how to go on."""
+    tried = [(name, reason) for name, reason in report.missing if reason is not None]
+    for name, reason in tried[:SHOWN_MISSING]:
+        print(f"missing: {name}: {reason}", file=sys.stderr)
+    if len(tried) > SHOWN_MISSING:
+        print(f"missing: and {len(tried) - SHOWN_MISSING} more; --json lists all", file=sys.stderr)
+    if report.missing and report.progress.stopping:
+        print(
+            f"stopped: {report.progress.stopping}. {len(report.missing)} trials are still missing; "
+            f"`steelyard {verb} {study}` goes on where it stopped.",
+            file=sys.stderr,
+        )
+
+
+_PARTS = ("arms", "perturbations", "comparisons")
+
+
+def _plan_results(summary: DesignSummary, confidence: float) -> Iterator[Result]:
+    from steelyard.report.tables import column
+
+    level = f"{confidence:.0%}"
+    yield Result(
+        "plan perturbations",
+        summary.perturbations,
+        [
+            column("perturbation", "perturbation"),
+            column("preserves", "preserves"),
+            column("variants", "variants", kind="count"),
+            column("repeats", "repeats", kind="count"),
+            column("trials per arm", "trials_per_arm", kind="count"),
+        ],
+        f"{summary.trials} trials, at most {summary.model_calls} model calls. "
+        "Nothing has been run for this.",
+        summary.study,
+    )
+    yield Result(
+        "plan arms",
+        summary.arms,
+        [
+            column("arm", "arm"),
+            column("kind", "kind"),
+            column("trials", "trials", kind="count"),
+            column("model calls", "model_calls", kind="count"),
+            column("best bound", "best_bound", kind="rate"),
+            column("best bound\nover tasks", "best_clustered_bound", kind="rate"),
+        ],
+        f"best bound: the certified bound ({level}) if no trial fails; over tasks: if the trials "
+        "of a task are all alike.",
+        summary.study,
+    )
+    yield Result(
+        "plan comparisons",
+        summary.comparisons,
+        [
+            column("comparison", "comparison"),
+            column("rate\nreference", "reference_rate", kind="rate"),
+            column("rate\ncandidate", "candidate_rate", kind="rate"),
+            column("trials\nper arm", "trials", kind="count"),
+            column("power", "power", kind="rate"),
+            column("power\nover tasks", "power_of_tasks", kind="rate"),
+        ],
+        "power: of the exact permutation test at the assumed rates ([run.expected], else the "
+        "margin apart near 0.5).\nover tasks: if the trials of a task are all alike; the truth "
+        "lies between the two.",
+        summary.study,
+    )
+
+
+@contextmanager
+def _bar(study: str) -> Iterator[Callable[[Progress], None] | None]:
+    """Show how far the run is, on a terminal; into a file or pipe, nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    ]
+    with Bar(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(study, note="")
+
+        def show(progress: Progress) -> None:
+            done = progress.completed + progress.failed
+            bar.update(task, total=progress.total, completed=done, note=note(progress))
+
+        yield show
+
+
+def note(progress: Progress) -> str:
+    """Return rate, cost and failures of a run in a few words."""
+    rate = progress.ran / progress.seconds if progress.seconds else 0.0
+    parts = [f"{rate:.1f}/s", f"{progress.failed} failed"]
+    if progress.cost_usd:
+        parts.insert(1, f"{progress.cost_usd:.4f} USD")
+    if progress.without_result:
+        parts.append(f"{progress.without_result} without a result")
+    if progress.stopping:
+        parts.append("finishing the trials in flight (Ctrl-C again ends at once)")
+    return ", ".join(parts)
