@@ -35,8 +35,8 @@ def with_steps(small_study, tables) -> StudyTables:
     """The committed trials of the study, with the steps from the file."""
     if not STEPS.is_file():
         pytest.skip(
-            f"the steps of tau-bench airline are not at hand ({STEPS.name} is not part of the "
-            "repository); STEELYARD_TAU_STEPS may name the file"
+            "the steps of tau-bench airline are not part of the repository; STEELYARD_TAU_STEPS "
+            "may name their file"
         )
     raw = STEPS.read_bytes()
     if hashlib.sha256(raw).hexdigest() != DECLARED["steps"]["sha256"]:
