@@ -116,7 +116,8 @@ def counted_groups(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[Counted]
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     starts = order[np.concatenate([[0], cuts])]
     columns = [trials[name].to_numpy()[order] for name in ("value", "task", "repeat")]
-    heads = trials[list(by)].iloc[starts].itertuples(index=False, name=None)
+    # pandas 3.0 has no rows where there are no columns
+    heads = trials[list(by)].iloc[starts].itertuples(index=False, name=None) if by else [()]
     pieces = zip(*(np.split(column, cuts) for column in columns), strict=True)
     for key, (values, tasks, repeats) in zip(heads, pieces, strict=True):
         kept = ~np.isnan(values)
