@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -126,6 +127,64 @@ def attestation(frame: pd.DataFrame) -> str:
         f"Upper limit: exact, one-sided, {100 * first['confidence']:g}%. Needed: trials without a "
         "deviation that would carry the tolerable rate; none can where no deviation is tolerable."
     )
+
+
+SIMILARITIES = {
+    "levenshtein": "1 - edits / length of the longer path",
+    "alignment_score": "alignment score / that of the longer path with itself",
+}
+
+
+def similarity(frame: pd.DataFrame) -> str:
+    """Describe similarities in classes of pairs."""
+    first = frame.iloc[0]
+    return (
+        f"Pairs of trials of one task; similarity = {SIMILARITIES[first['definition']]}. "
+        f"Success: {first['measure']}.\n"
+        f"Trials: {int(first['intended']):,} intended, {int(first['scored']):,} scored, "
+        f"{int(first['excluded']):,} excluded. Whether classes differ within tasks: --test."
+    )
+
+
+def similarity_test(frame: pd.DataFrame) -> str:
+    """Describe the test of similarity and outcome."""
+    first = frame.iloc[0]
+    return (
+        f"Difference of mean similarities ({SIMILARITIES[first['definition']]}) within tasks, "
+        f"averaged over tasks.\np: outcomes ({first['measure']}) exchanged within "
+        f"{first['within']}; {_draws(frame)}. Adjusted: Holm, family of {_families(frame)}."
+    )
+
+
+def behaviour_shift(frame: pd.DataFrame) -> str:
+    """Describe the test whether perturbations move behaviour."""
+    first = frame.iloc[0]
+    return (
+        f"Similarity within conditions less similarity between them, against {first['reference']}; "
+        "above 0 where behaviour moved.\n"
+        f"p: conditions exchanged within tasks, one-sided; {_draws(frame)}. Adjusted: Holm over "
+        f"the perturbations, family of {_families(frame)}."
+    )
+
+
+def first_divergence(frame: pd.DataFrame, by: Sequence[str]) -> str:
+    """Describe failures by their first divergence."""
+    groups = frame.drop_duplicates(list(by)) if by else frame.head(1)
+    intended, excluded = int(groups["intended"].sum()), int(groups["excluded"].sum())
+    return (
+        "First step at which trials leave the path that the successful trials of their task took "
+        "most often; none: they never do.\n"
+        f"Trials: {intended:,} intended, {intended - excluded:,} scored, {excluded:,} excluded. "
+        "Failed: failures among the trials with this first divergence."
+    )
+
+
+def _draws(frame: pd.DataFrame) -> str:
+    """Say how the p-values of permutation tests were computed."""
+    drawn = frame[frame["n_resamples"].notna()]
+    if drawn.empty:
+        return "exact"
+    return f"{int(drawn['n_resamples'].iloc[0]):,} draws, seed {int(drawn['seed'].iloc[0])}"
 
 
 def _estimand(frame: pd.DataFrame) -> str:

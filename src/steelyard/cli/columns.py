@@ -157,3 +157,58 @@ def consensus(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
         column("trials", "count", "total", kind="fraction"),
         column(f"{level} over\nvariants", "clustered_low", "clustered_high", kind="rate interval"),
     ]
+
+
+def similarity(frame: pd.DataFrame) -> list[Column]:
+    """Return the columns of similarities in classes of pairs."""
+    return [
+        column("arms", "arms"),
+        column("outcomes", "outcomes"),
+        column("tasks", "tasks", kind="count"),
+        column("pairs", "pairs", kind="count"),
+        column("mean", "mean", kind="number"),
+        column(f"{_level(frame)}\nover tasks", "low", "high", kind="number interval"),
+        column("mean of\ntasks", "task_mean", kind="number"),
+        column("median", "median", kind="number"),
+    ]
+
+
+def similarity_test(frame: pd.DataFrame) -> list[Column]:
+    """Return the columns of the test of similarity and outcome."""
+    return [column("contrast", "contrast"), *_shift_columns(frame), column("reason", "reason")]
+
+
+def behaviour_shift(frame: pd.DataFrame) -> list[Column]:
+    """Return the columns of the test whether perturbations move behaviour."""
+    return [
+        column("perturbation", "perturbation"),
+        column("pairs", "population"),
+        column("passed", "successes", "total", kind="fraction"),
+        *_shift_columns(frame),
+    ]
+
+
+def _shift_columns(frame: pd.DataFrame) -> list[Column]:
+    return [
+        column("tasks", "tasks", kind="count"),
+        column("difference", "difference", kind="number"),
+        column(f"{_level(frame)}\nover tasks", "low", "high", kind="number interval"),
+        column("p within\ntasks", "p_value", kind="p"),
+        column("adjusted", "p_adjusted", kind="p"),
+    ]
+
+
+def first_divergence(frame: pd.DataFrame, by: Sequence[str]) -> list[Column]:
+    """Return the columns of failures by their first divergence."""
+    return [
+        *_labels(by),
+        column("step", "step", kind="count"),
+        column("first divergence", "operation"),
+        column("expected", "expected"),
+        column("got", "got"),
+        column("of the\nfailures", "failures", "group_failures", kind="fraction"),
+        column("failed", "count", "total", kind="fraction"),
+        column(
+            f"{_level(frame)}\nover tasks", "clustered_low", "clustered_high", kind="rate interval"
+        ),
+    ]

@@ -14,6 +14,7 @@ import typer
 from steelyard import SteelyardError, __version__
 from steelyard.cli.agreement import consensus, parity
 from steelyard.cli.audits import audit
+from steelyard.cli.behaviour import first_divergence, similarity
 from steelyard.cli.comparison import compare
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
 from steelyard.cli.harness import plan, replay
@@ -43,6 +44,8 @@ for verb in (
     diff,
     parity,
     consensus,
+    similarity,
+    first_divergence,
     attest,
     sql,
     report,
