@@ -193,7 +193,7 @@ def test_a_resumed_run_runs_nothing_twice(toy, database):
 
 def test_pages_of_missing_trials_join_without_gap(toy, database, monkeypatch):
     monkeypatch.setattr("steelyard.harness.database.PAGE", 7)
-    monkeypatch.setattr("steelyard.harness.database.PLAN_CHUNK", 5)
+    monkeypatch.setattr("steelyard.harness.planned_database.PLAN_CHUNK", 5)
     report = run_study(toy(arms=TWO_ARMS, repeats=5), database)
     assert (report.progress.ran, report.missing) == (60, [])
 

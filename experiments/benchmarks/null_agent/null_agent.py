@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,7 +71,9 @@ class Unchanged:
         return PerturbedTrial(setup, lambda: True)
 
 
-def call_ten_times(setup: TrialSetup) -> None:
-    """The null agent."""
+def call_ten_times(setup: TrialSetup, seconds: float = 0.0) -> None:
+    """The null agent; it can be told to take its time, so that there is a run to interrupt."""
+    if seconds:
+        time.sleep(seconds)
     for value in range(CALLS):
         setup.call("echo", {"value": value})

@@ -210,6 +210,12 @@ def _show(verb: str, report: RunReport, formats: tuple[bool, bool]) -> None:
 
 def _say_missing(verb: str, study: Path, report: RunReport) -> None:
     """List trials that were tried and have no result, and say how to go on."""
+    if report.damaged_log is not None:
+        print(
+            "the write-ahead log could not be read; the trials in it were run again, and it was "
+            f"set aside as {report.damaged_log.name}",
+            file=sys.stderr,
+        )
     tried = [(name, reason) for name, reason in report.missing if reason is not None]
     for name, reason in tried[:SHOWN_MISSING]:
         print(f"missing: {name}: {reason}", file=sys.stderr)

@@ -8,10 +8,8 @@ leaves whole trials and missing ones, and nothing else.
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,19 +19,13 @@ import pyarrow as pa
 
 from steelyard.errors import StoreError
 from steelyard.harness.finished_rows import ROW_SCHEMAS, finished_rows
+from steelyard.harness.planned_database import VARIANT, why_not_written
 from steelyard.harness.study import RunnableStudy
 from steelyard.harness.trial import FinishedTrial, PlannedTrial
-from steelyard.store.batch import Batch
-from steelyard.store.connect import connect, create
+from steelyard.store.connect import connect
 from steelyard.store.declaration import Declaration
-from steelyard.store.rows import add_rows, add_study
-from steelyard.store.schema import TABLES
-from steelyard.trials.ids import PARTS, TrialKey
+from steelyard.trials.ids import TrialKey
 
-VARIANT = "variant_meta"
-"""The covariate that holds a variant's meta as JSON text."""
-
-PLAN_CHUNK = 5_000
 PAGE = 2_000
 MEMORY_LIMIT = "256MB"
 """Of DuckDB's own buffers: a run of 50,000 trials needs no more of them than one of 1,000."""
@@ -51,6 +43,12 @@ class RunDatabase:
         Must exist; `plan_database` makes it.
     study : RunnableStudy
 
+    Attributes
+    ----------
+    connection : duckdb.DuckDBPyConnection
+    damaged_log : pathlib.Path or None
+        Where a write-ahead log that could not be read was set aside.
+
     Raises
     ------
     StoreError
@@ -65,7 +63,7 @@ class RunDatabase:
             raise StoreError(
                 f"{path.name}: a run in this process ({os.getpid()}) is filling it already"
             )
-        self.connection = _connect(self.path)
+        self.connection, self.damaged_log = _connect(self.path)
         try:
             _check_plan(self.connection, study, path.name)
             self.connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
@@ -163,7 +161,7 @@ class RunDatabase:
         except duckdb.Error as error:
             with suppress(duckdb.Error):
                 self.connection.execute("ROLLBACK")
-            raise StoreError(_why_not_written(self.path, error)) from None
+            raise StoreError(why_not_written(self.path, error)) from None
 
     def _write(self, table: str, columns: dict[str, list[Any]]) -> None:
         schema = ROW_SCHEMAS[table]
@@ -189,109 +187,21 @@ class RunDatabase:
             self.connection.unregister("incoming_rows")
 
 
-def plan_database(
-    path: Path,
-    study: RunnableStudy,
-    trials: Iterable[PlannedTrial],
-    skipped: Iterable[dict[str, Any]] = (),
-) -> None:
-    """Make the database of a run with every trial as a missing row.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file to make; its folder is made if it is absent.
-    study : RunnableStudy
-    trials : iterable of PlannedTrial
-    skipped : iterable of dict
-        Rows of ``skipped_rows``: variants that a perturbation discarded.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written. A file that another run made in the meantime is left as it is.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{path.parent.name}: cannot be made: {error.strerror}") from None
-    beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        connection = create(beside)
-        try:
-            connection.execute("BEGIN")
-            add_study(connection, study.declaration)
-            add_rows(connection, "skipped_rows", skipped)
-            planned = iter(trials)
-            while chunk := list(islice(planned, PLAN_CHUNK)):
-                _add_plan(connection, study.id, chunk)
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
-        _move_into_place(beside, path)
-    except duckdb.Error as error:
-        raise StoreError(_why_not_written(path, error)) from None
-    finally:
-        for leftover in (beside, beside.with_name(beside.name + ".wal")):
-            leftover.unlink(missing_ok=True)
-
-
-def _add_plan(
-    connection: duckdb.DuckDBPyConnection, study: str, chunk: Sequence[PlannedTrial]
-) -> None:
-    ids = [trial.key.trial_id for trial in chunk]
-    planned = Batch(TABLES["trials"])
-    planned.extend(
-        {
-            "study": [study] * len(ids),
-            "trial_id": ids,
-            **{part: [getattr(trial.key, part) for trial in chunk] for part in PARTS},
-            "status": ["missing"] * len(ids),
-            "seed": [trial.seed for trial in chunk],
-        },
-        ids,
-    )
-    planned.insert(connection)
-    made = [(name, trial.meta) for name, trial in zip(ids, chunk, strict=True)]
-    made = [(name, meta) for name, meta in made if meta != "{}"]
-    variants = Batch(TABLES["covariates"])
-    variants.extend(
-        {
-            "study": [study] * len(made),
-            "trial_id": [name for name, _ in made],
-            "name": [VARIANT] * len(made),
-            "value": [meta for _, meta in made],
-        },
-        [name for name, _ in made],
-    )
-    variants.insert(connection)
-
-
-def _move_into_place(beside: Path, path: Path) -> None:
-    """Give the finished file its name unless there is one: then another run was quicker."""
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without hard links
-        if not path.exists():
-            beside.rename(path)
-
-
-def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+def _connect(path: Path) -> tuple[duckdb.DuckDBPyConnection, Path | None]:
     """Open a run's database, also after its write-ahead log was damaged.
 
     DuckDB itself drops a transaction that was cut off at the end of the log. A log that it cannot
     read at all is set aside: its trials are missing then and run again.
     """
     try:
-        return connect(path, read_only=False)
+        return connect(path, read_only=False), None
     except StoreError as error:
         log = path.with_name(path.name + ".wal")
         if not log.exists() or "WAL" not in str(error):
             raise
-        log.replace(log.with_name(log.name + ".damaged"))
-        return connect(path, read_only=False)
+        aside = log.with_name(log.name + ".damaged")
+        log.replace(aside)
+        return connect(path, read_only=False), aside
 
 
 def _check_plan(connection: duckdb.DuckDBPyConnection, study: RunnableStudy, name: str) -> None:
@@ -315,14 +225,3 @@ def _check_plan(connection: duckdb.DuckDBPyConnection, study: RunnableStudy, nam
             "WHERE study = ?",
             [*(row[column] for column in columns), study.id],
         )
-
-
-def _why_not_written(path: Path, error: duckdb.Error) -> str:
-    text = str(error)
-    if "No space left" in text or ("disk" in text.lower() and "full" in text.lower()):
-        return (
-            f"{path.name}: the disk is full; the trials written so far are kept. Free some space "
-            "and run the same command again: it goes on where it stopped"
-        )
-    first = text.splitlines()[0].replace(str(path.parent), "").strip()
-    return f"{path.name}: cannot be written: {first}"

@@ -13,16 +13,17 @@ from pathlib import Path
 from types import FrameType
 
 from steelyard.errors import InputError
-from steelyard.harness.database import RunDatabase, plan_database
+from steelyard.harness.database import RunDatabase
 from steelyard.harness.executors import Executor, Serial, Threads, check_workers
 from steelyard.harness.plan import Variants, make_variants, plan_trials
+from steelyard.harness.planned_database import plan_database
 from steelyard.harness.processes import Processes
 from steelyard.harness.protocols import ModelSource
 from steelyard.harness.study import LoadedArm, RunnableStudy
 from steelyard.harness.trial import FinishedTrial
 
 BATCH_TRIALS = 1_000
-BATCH_SECONDS = 1.0
+BATCH_SECONDS = 0.25
 """A transaction holds up to this many trials, or those of this time: what a kill may cost."""
 
 MODEL_WORKERS = 8
@@ -82,6 +83,8 @@ class RunReport:
         Arm, planned, completed, failed, missing, cost in US dollars (None where none is known).
     missing : list of (str, str or None)
         Trials without a result, and why where they were tried.
+    damaged_log : pathlib.Path or None
+        Where a log that could not be read was set aside; the trials in it were run again.
     """
 
     study: str
@@ -90,6 +93,7 @@ class RunReport:
     resumed: bool
     arms: list[tuple[str, int, int, int, int, float | None]]
     missing: list[tuple[str, str | None]]
+    damaged_log: Path | None = None
 
 
 def run_study(
@@ -155,7 +159,8 @@ def run_study(
             for arms, make in phases:
                 run.phase(make(), arms, limit)
         arms_after, missing = target.by_arm(), target.without_result()
-    return RunReport(study.id, database, progress, resumed, arms_after, missing)
+        damaged = target.damaged_log
+    return RunReport(study.id, database, progress, resumed, arms_after, missing, damaged)
 
 
 class _Run:
