@@ -64,7 +64,9 @@ def read_trials(tables: StudyTables, **filters: Any) -> list[Trial]:
     trials = sort_by_design(
         tables, trials, ("arm", "task", "perturbation", "variant", "repeat", "trial_id")
     )
-    by_trial = {str(name): rows for name, rows in steps.groupby("trial_id", sort=False)}
+    by_trial: dict[str, list[dict[Hashable, Any]]] = {}
+    for row in steps.sort_values("step_index", kind="stable").to_dict("records"):
+        by_trial.setdefault(row["trial_id"], []).append(row)
     states = tables.frame("states").set_index("trial_id")["state"].to_dict()
     read = []
     for row in trials.to_dict("records"):
@@ -73,7 +75,7 @@ def read_trials(tables: StudyTables, **filters: Any) -> list[Trial]:
             Trial(
                 key=parse_trial_id(name),
                 status=row["status"],
-                steps=_steps(by_trial.get(name), where),
+                steps=_steps(by_trial.get(name, ()), where),
                 study=tables.study,
                 state=_state(states.get(name), where),
                 error=_text(row["error"]),
@@ -113,11 +115,8 @@ def read_trial(tables: StudyTables, trial_id: str) -> Trial:
     return read_trials(tables, **named)[0]
 
 
-def _steps(rows: pd.DataFrame | None, where: str) -> tuple[Step, ...]:
-    if rows is None:
-        return ()
-    ordered = rows.sort_values("step_index", kind="stable").to_dict("records")
-    return tuple(_step(row, f"{where}, step {row['step_index']}") for row in ordered)
+def _steps(rows: Sequence[Mapping[Hashable, Any]], where: str) -> tuple[Step, ...]:
+    return tuple(_step(row, f"{where}, step {row['step_index']}") for row in rows)
 
 
 def _step(row: Mapping[Hashable, Any], where: str) -> Step:

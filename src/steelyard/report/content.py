@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from steelyard.analysis.evidence import Evidence
+    from steelyard.report.content_trajectories import Trajectories
     from steelyard.store.declaration import Declaration
 
 VERDICTS = ("fail", "caution", "pass")
@@ -45,6 +46,8 @@ class StudyContent:
         What became of the published numbers.
     claims : pandas.DataFrame
         The published numbers as printed, those of the studies it is compared with included.
+    trajectories : Trajectories, optional
+        What the trials did, where the study holds their steps.
     """
 
     study: str
@@ -54,6 +57,17 @@ class StudyContent:
     audit: pd.DataFrame
     pins: tuple[PinResult, ...]
     claims: pd.DataFrame
+    trajectories: Trajectories | None = None
+
+    @property
+    def all_tables(self) -> dict[str, ReportTable]:
+        """Every table, those about trajectories last."""
+        return self.tables | (self.trajectories.tables if self.trajectories else {})
+
+    @property
+    def all_drawings(self) -> tuple[Drawing, ...]:
+        """Every figure, those about trajectories last."""
+        return self.drawings + (self.trajectories.drawings if self.trajectories else ())
 
     @property
     def pin_counts(self) -> dict[str, int]:
@@ -78,9 +92,10 @@ class StudyContent:
         StudyError
             No row, or more than one.
         """
-        if table not in self.tables:
-            raise UnknownNameError("table", table, self.tables, f"the report of {self.study}")
-        return _only_row(self.tables[table].frame, f"{self.study}, table {table}", where)
+        tables = self.all_tables
+        if table not in tables:
+            raise UnknownNameError("table", table, tables, f"the report of {self.study}")
+        return _only_row(tables[table].frame, f"{self.study}, table {table}", where)
 
     def claim(self, name: str, study: str | None = None) -> dict[str, Any]:
         """Return the printed figures of one published number, by default one of this study."""
@@ -115,6 +130,7 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
     """
     from steelyard.analysis.audit import audit
     from steelyard.report.content_figures import study_drawings
+    from steelyard.report.content_trajectories import study_trajectories
 
     tables = study_tables(evidence)
     return StudyContent(
@@ -125,6 +141,7 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
         audit=audit(evidence.tables),
         pins=tuple(pins),
         claims=_claims(evidence),
+        trajectories=study_trajectories(evidence),
     )
 
 

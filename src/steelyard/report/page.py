@@ -14,6 +14,7 @@ from steelyard.errors import StudyError
 from steelyard.report import layouts, render
 from steelyard.report.content import VERDICTS, StudyContent
 from steelyard.report.content_tables import View
+from steelyard.report.drawing import Drawing
 from steelyard.report.formats import format_count
 from steelyard.report.prose import prose_html
 from steelyard.report.tables import html_table
@@ -127,10 +128,8 @@ def _study(
             if entry.where or name not in entry.tables
             for view in table.views
         ],
-        "drawings": [
-            _markup(drawing.inline(f"{place}{number}"))
-            for number, drawing in enumerate(content.drawings)
-        ],
+        "drawings": _inline(content.drawings, place),
+        "trajectories": _trajectories(content, entry, words["trajectories"], f"{place}t"),
         "audit_sentence": render.audit_sentence(content),
         "checks": [check for check in checks if check["first"]["verdict"] != "pass"],
         "passed": [check for check in checks if check["first"]["verdict"] == "pass"],
@@ -140,16 +139,38 @@ def _study(
     }
 
 
+def _trajectories(
+    content: StudyContent, entry: PageStudy, words: str, place: str
+) -> dict[str, Any] | None:
+    """Return what the template shows of a study's trajectories, or None without steps."""
+    if content.trajectories is None:
+        return None
+    return {
+        "words": _markup(prose_html(words)),
+        "drawings": _inline(content.trajectories.drawings, place),
+        "closed": [
+            _table(view)
+            for name, table in content.trajectories.tables.items()
+            if entry.where or name not in entry.tables
+            for view in table.views
+        ],
+    }
+
+
+def _inline(drawings: Sequence[Drawing], place: str) -> list[Markup]:
+    return [_markup(drawing.inline(f"{place}{number}")) for number, drawing in enumerate(drawings)]
+
+
 def _open_tables(content: StudyContent, entry: PageStudy) -> list[Markup]:
     """Return the tables that stand open, cut to the rows that the page asks for."""
     shown = []
     for name in entry.tables:
-        if name not in content.tables:
+        if name not in content.all_tables:
             raise StudyError(
                 f"experiments/page.toml: {content.study} has no table {name!r}; it has "
-                + ", ".join(content.tables)
+                + ", ".join(content.all_tables)
             )
-        for view in content.tables[name].views:
+        for view in content.all_tables[name].views:
             frame = view.frame
             for column, value in entry.where.items():
                 if column not in frame.columns:

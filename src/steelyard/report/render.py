@@ -21,7 +21,7 @@ from steelyard.report.tables import csv_text, markdown_table, records
 T = TypeVar("T")
 
 TEMPLATES = Path(__file__).parent / "templates"
-PROSE = ("headline", "evidence", "finding", "limits")
+PROSE = ("headline", "evidence", "finding", "trajectories", "limits")
 OWNED = ("report.md", "tables/*", "figures/*")
 """What a report's folder may hold; anything else there is not ours."""
 
@@ -85,11 +85,11 @@ def report_files(content: StudyContent, templates: jinja2.Environment) -> dict[s
         When the study's template asks for something that does not exist; names file and line.
     """
     texts = {"report.md": report_text(content, templates)}
-    for table in content.tables.values():
+    for table in content.all_tables.values():
         texts[f"tables/{table.name}.csv"] = csv_text(table.frame)
     texts["tables/audit.csv"] = csv_text(content.audit)
     texts["tables/pins.csv"] = csv_text(pin_frame(content.pins))
-    for drawing in content.drawings:
+    for drawing in content.all_drawings:
         texts[f"figures/{drawing.name}.svg"] = drawing.svg
     return {name: text.encode("utf-8") for name, text in texts.items()}
 
@@ -211,6 +211,7 @@ def _names(content: StudyContent) -> dict[str, Any]:
         "origin": _ORIGINS[content.design.study.origin],
         "tables": content.tables,
         "drawings": content.drawings,
+        "trajectories": content.trajectories,
         "audit": audit_lines(content),
         "audit_sentence": audit_sentence(content),
         "pins": content.pin_counts,
