@@ -8,6 +8,7 @@ scheduler itself gives its trials to another one, as often as its setting
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -23,6 +24,8 @@ from steelyard.store.project import find_root
 
 CHUNK = 16
 """Trials per task of the scheduler, whose own overhead is about a millisecond per task."""
+
+CONNECT_SECONDS = 10.0
 
 
 class DaskCluster:
@@ -56,10 +59,14 @@ class DaskCluster:
         self._study = study
         self._address = address.removeprefix("dask://")
         try:
-            self._client: Any = self._dask.Client(f"tcp://{self._address}", timeout=10)
+            self._client: Any = self._dask.Client(f"tcp://{self._address}", timeout=CONNECT_SECONDS)
         except (OSError, ValueError) as error:
             raise SteelyardError(f"no Dask scheduler answers at {self._address}: {error}") from None
         self._stopped = False
+        self._alone = False
+        # Trials of tasks that took their workers along. The scheduler blames every task that waits
+        # on a dead worker, so each of these runs with no other task about.
+        self._suspects: deque[PlannedTrial] = deque()
 
     def run(self, trials: Iterator[PlannedTrial]) -> Iterator[list[FinishedTrial]]:
         """See `Executor.run`."""
@@ -80,17 +87,24 @@ class DaskCluster:
     def _submit(
         self, trials: Iterator[PlannedTrial], running: dict[Any, list[PlannedTrial]]
     ) -> None:
+        if self._suspects:
+            if not running and not self._stopped:
+                self._send([self._suspects.popleft()], running, alone=True)
+            return
         threads = sum(self._client.nthreads().values())
         while not self._stopped and len(running) < max(2, 2 * threads):
             chunk = list(islice(trials, CHUNK))
             if not chunk:
                 return
-            self._send(chunk, running)
+            self._send(chunk, running, alone=False)
 
-    def _send(self, chunk: list[PlannedTrial], running: dict[Any, list[PlannedTrial]]) -> None:
+    def _send(
+        self, chunk: list[PlannedTrial], running: dict[Any, list[PlannedTrial]], *, alone: bool
+    ) -> None:
         study = self._study
         future = self._client.submit(_run_chunk, str(study.folder), study.digest, chunk, pure=False)
         running[future] = chunk
+        self._alone = alone
 
     def _collect(self, running: dict[Any, list[PlannedTrial]]) -> list[FinishedTrial]:
         try:
@@ -106,21 +120,19 @@ class DaskCluster:
             return []
         finished: list[FinishedTrial] = []
         for future in done:
-            finished += self._result(future, running.pop(future), running)
+            finished += self._result(future, running.pop(future))
         return finished
 
-    def _result(
-        self, future: Any, chunk: list[PlannedTrial], running: dict[Any, list[PlannedTrial]]
-    ) -> list[FinishedTrial]:
+    def _result(self, future: Any, chunk: list[PlannedTrial]) -> list[FinishedTrial]:
         try:
             return list(future.result())
         except self._dask.KilledWorker as error:
-            if len(chunk) > 1:  # one of them took the workers along; which one shows when apart
-                for planned in chunk:
-                    self._send([planned], running)
+            if not self._alone:
+                self._suspects.extend(chunk)
                 return []
-            text = f"the worker process died in this trial {error.allowed_failures + 1} times"
-            return [FinishedTrial(chunk[0].key, "failed", text, error.allowed_failures + 1)]
+            times = error.allowed_failures + 1
+            text = f"the worker process died in this trial {times} times, with no other about"
+            return [FinishedTrial(chunk[0].key, "failed", text, times)]
         except SteelyardError as error:
             raise StudyError(f"a Dask worker cannot load the study: {error}") from None
         finally:

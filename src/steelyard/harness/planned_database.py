@@ -72,6 +72,8 @@ def plan_database(
         _move_into_place(beside, path)
     except duckdb.Error as error:
         raise StoreError(why_not_written(path, error)) from None
+    except StoreError as error:
+        raise StoreError(str(error).replace(beside.name, path.name)) from None
     finally:
         for leftover in (beside, beside.with_name(beside.name + ".wal")):
             with suppress(OSError):
