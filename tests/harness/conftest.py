@@ -69,6 +69,7 @@ def experiment(tmp_path: Path) -> Make:
             "data": {"source": name},
             "design": {"arms": list(arms), "perturbations": list(perturbations)},
             "measures": {"primary": "reached", "others": ["calls"]},
+            "rules.adds": {"severity": "high"},
             "run": settings,
         }
         lines = []

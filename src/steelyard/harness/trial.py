@@ -25,11 +25,11 @@ from steelyard.harness.protocols import (
 )
 from steelyard.harness.study import LoadedArm, RunnableStudy
 from steelyard.harness.tools import StepRecord, Toolbox
+from steelyard.store.declaration import Rule
 from steelyard.trials.ids import TrialKey
 from steelyard.trials.model import Trial
 from steelyard.trials.strict_json import canonical_dumps, loads
 
-SEVERITIES = ("critical", "high", "medium", "low")
 NO_USAGE = Usage()
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -271,7 +271,8 @@ class _Running:
         finished.state = canonical_dumps(state)
         trial = _JudgedTrial.of(self.planned.key, finished, toolbox, self.study.id, state)
         finished.measures = _checked_measures(domain.measures(trial, state, self.study.truth(task)))
-        finished.violations = _checked_violations(domain.violations(trial, task))
+        rules = self.study.declaration.rules
+        finished.violations = _checked_violations(domain.violations(trial, task), rules, task.id)
 
 
 def _checked_measures(given: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
@@ -285,16 +286,26 @@ def _checked_measures(given: Mapping[str, float | None]) -> list[tuple[str, floa
     return sorted(measures, key=lambda measure: measure[0])
 
 
-def _checked_violations(given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _checked_violations(
+    given: Sequence[Mapping[str, Any]], rules: Mapping[str, Rule], task: str
+) -> list[dict[str, Any]]:
+    """Return the rows with every column; the loader would refuse an undeclared rule much later."""
     columns = ("rule", "severity", "step_index", "step_name", "detail")
     violations = []
     for row in given:
         unknown = sorted(set(row) - set(columns))
         if unknown:
             raise InputError(f"a violation has {unknown}; accepted are {', '.join(columns)}")
-        if not isinstance(row.get("rule"), str) or row.get("severity") not in SEVERITIES:
+        name = row.get("rule")
+        if name not in rules:
+            known = ", ".join(rules) or "none"
+            raise InputError(f"rule {name!r} is not declared in study.toml; declared: {known}")
+        if row.get("severity") != rules[name].severity:
             raise InputError(
-                f"a violation needs a rule and a severity of {', '.join(SEVERITIES)}: {dict(row)}"
+                f"a violation of {name!r} has severity {row.get('severity')!r}; "
+                f"study.toml declares {rules[name].severity!r}"
             )
-        violations.append({name: row.get(name) for name in columns})
+        if not rules[name].applies_to(task):
+            raise InputError(f"rule {name!r} does not apply to task {task!r} by study.toml")
+        violations.append({column: row.get(column) for column in columns})
     return violations
