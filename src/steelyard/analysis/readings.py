@@ -51,7 +51,8 @@ class Readings:
         ``incumbent_self_consistency``), with counts and intervals; see
         :class:`steelyard.analysis.Equivalence`.
     by_perturbation : pandas.DataFrame
-        ``outcome`` and ``path`` again, by perturbation.
+        ``outcome`` and ``path`` again, by perturbation in the study's order; the readings of one
+        perturbation follow each other.
     bounds : pandas.DataFrame
         One row per reading: its bounds and verdicts.
     divergences : pandas.DataFrame
@@ -118,7 +119,9 @@ def equivalence_readings(
     }
     return Readings(
         questions=_joined({name: one.to_frame() for name, one in found.items()}),
-        by_perturbation=_joined({name: _by_perturbation(one) for name, one in found.items()}),
+        by_perturbation=_side_by_side(
+            _joined({name: _by_perturbation(one) for name, one in found.items()})
+        ),
         bounds=_joined({name: _bounds(one) for name, one in found.items()}),
         divergences=_joined(
             {
@@ -140,6 +143,13 @@ def _by_perturbation(one: Equivalence) -> pd.DataFrame:
     return pd.concat(
         [frame.assign(question=question) for question, frame in frames.items()], ignore_index=True
     )
+
+
+def _side_by_side(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put the readings of one question and perturbation next to each other."""
+    keys = ["question", "perturbation"]
+    places = frame.assign(**{name: pd.factorize(frame[name])[0] for name in keys})
+    return frame.loc[places.sort_values(keys, kind="stable").index].reset_index(drop=True)
 
 
 def _bounds(one: Equivalence) -> pd.DataFrame:

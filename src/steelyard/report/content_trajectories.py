@@ -90,28 +90,27 @@ def _equivalence(readings: Readings | None) -> Iterator[ReportTable]:
     if readings is None:
         return
     questions, bounds = readings.questions, readings.bounds
-    yield ReportTable(
-        "equivalence",
-        questions,
-        (View("Does the replacement do what the incumbent does?", questions, layouts.QUESTIONS),),
-    )
+    spelled = questions.assign(question=questions["question"].str.replace("_", " "))
+    title = "Does the replacement do what the incumbent does?"
+    yield ReportTable("equivalence", questions, (View(title, spelled, layouts.QUESTIONS),))
     yield ReportTable(
         "equivalence_bounds", bounds, (View("Bounds and verdicts", bounds, layouts.BOUNDS),)
     )
     by = readings.by_perturbation
-    by = by.sort_values(["question"], kind="stable", ignore_index=True)
     yield ReportTable(
         "equivalence_by_perturbation",
         by,
         (View("The same by perturbation", by, layouts.BY_PERTURBATION),),
     )
     found = readings.divergences
-    published, ours = (found[found["reading"] == name] for name in (AS_PUBLISHED, TOOK_EFFECT))
+    at_a_step = found["step_index"].astype("Int64").where(found["kind"] != "outcome")
+    shown = found.assign(step_index=at_a_step)
+    published, ours = (shown[shown["reading"] == name] for name in (AS_PUBLISHED, TOOK_EFFECT))
     title = "Where the replacement's calls differ"
     views = [View(f"{title}: {TOOK_EFFECT}", ours, layouts.DIVERGENCES)]
     if len(published):
-        shown = View(f"{title}: {AS_PUBLISHED}", published, layouts.PUBLISHED_DIVERGENCES)
-        views.insert(0, shown)
+        first = View(f"{title}: {AS_PUBLISHED}", published, layouts.PUBLISHED_DIVERGENCES)
+        views.insert(0, first)
     yield ReportTable("divergences", found, tuple(views))
 
 
@@ -207,14 +206,21 @@ def _drawings(readings: Readings | None, paths: PathMap, steps: pd.DataFrame) ->
     if readings is not None and len(set(readings.by_perturbation["perturbation"])) > 1:
         by = readings.by_perturbation
         yield rates_figure(
-            by[by["question"] == "path"].sort_values("perturbation", kind="stable", key=_places),
+            by[by["question"] == "path"],
             name="same_calls",
             title="Do the two arms make the same calls?",
             subtitle="Pairs of trials of one condition with the same calls in the same order. "
             "95% intervals.",
             group="perturbation",
             series="reading",
+            counted="agree/n",
         )
+    yield consensus_figure(
+        steps,
+        title="At which step do trials leave the usual path?",
+        subtitle="Columns: the calls that most trials of the task make. Only calls that took "
+        "effect count.",
+    )
     yield path_map_figure(
         paths.trials,
         paths.similarities,
@@ -222,14 +228,3 @@ def _drawings(readings: Readings | None, paths: PathMap, steps: pd.DataFrame) ->
         subtitle="Every trial against every other of its task, by the calls that took effect. "
         "A black line separates arms.",
     )
-    yield consensus_figure(
-        steps,
-        title="At which step do trials leave the usual path?",
-        subtitle="Columns: the calls that most trials of the task make. Only calls that took "
-        "effect count.",
-    )
-
-
-def _places(column: pd.Series[str]) -> pd.Series[int]:
-    """Return each value's place of first appearance, to keep that order when sorting."""
-    return pd.Series(pd.factorize(column)[0], index=column.index)

@@ -34,6 +34,7 @@ def rates_figure(
     panels: tuple[str, str] = ("Trials as\nindependent", "Tasks as\nthe unit"),
     bars: tuple[Bar, Bar] = (("low", "high"), ("clustered_low", "clustered_high")),
     estimate: str = "estimate",
+    counted: str = "passed/n",
 ) -> Drawing:
     """Draw one line per group and series: counts, and two intervals on one scale.
 
@@ -58,6 +59,8 @@ def rates_figure(
         estimate.
     estimate : str
         The column of the estimate.
+    counted : str
+        The heading of the counts.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def rates_figure(
     for row, y in zip(rows, places, strict=True):
         sheet.text(indent, top + y, _short(str(row[series]), _LONGEST), size=8.5)
         sheet.text(WIDTH - 0.1, top + y, _count(row), size=8, ha="right")
-    heading = "passed/n" if "successes" in frame else "n"
+    heading = counted if "successes" in frame else "n"
     sheet.text(WIDTH - 0.1, sheet.top + 0.28, heading, size=8, ha="right", color=QUIET)
     scale = _scale(rows, bars)
     for index, bar in enumerate(bars):

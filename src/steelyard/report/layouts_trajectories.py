@@ -122,7 +122,12 @@ FIRST_DIVERGENCE = (
     column("95%, tasks as the unit", "clustered_low", "clustered_high", kind="rate interval"),
 )
 
-CONFORMANCE = (_ARM, column("rule", "rule", kind="code"), *_RATE)
+CONFORMANCE = (
+    _ARM,
+    column("rule", "rule", kind="code"),
+    column("kept/n", "successes", "total", kind="fraction"),
+    *_RATE[1:],
+)
 
 CONTROLS = (
     _ARM,
