@@ -11,16 +11,24 @@ if str(EXPERIMENTS) not in sys.path:
 
 from domains import (  # noqa: E402
     accounts_payable,
+    accounts_payable_arms,
     accounts_payable_domain,
     accounts_payable_reference,
     procure_to_pay,
+    procure_to_pay_arms,
     procure_to_pay_domain,
+    published_suite,
+    requests,
 )
 
 __all__ = [
     "accounts_payable",
+    "accounts_payable_arms",
     "accounts_payable_domain",
     "accounts_payable_reference",
     "procure_to_pay",
+    "procure_to_pay_arms",
     "procure_to_pay_domain",
+    "published_suite",
+    "requests",
 ]
