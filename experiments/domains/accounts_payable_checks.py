@@ -264,4 +264,4 @@ class AccountsPayableChecks:
         tax = sum(net_of([line]) * tax_pct(line) / 100 for line in lines)
         discount = net * SETTLEMENT_DISCOUNT_PCT.get(terms, 0.0) / 100
         rate = rate_to_gbp(invoice["currency"], invoice["invoice_date"])
-        return round((net + tax + invoice["freight"] - discount) * rate, 2)
+        return float(round((net + tax + invoice["freight"] - discount) * rate, 2))

@@ -15,6 +15,7 @@ from steelyard.harness.perturbations import (
     DecoyTools,
     Distractor,
     Latency,
+    ModelParaphrase,
     PreparedParaphrase,
     ReorderedTools,
     Sampling,
@@ -242,6 +243,51 @@ def test_a_template_that_loses_the_invoice_is_discarded_and_recorded():
 def test_a_template_with_unknown_data_names_what_there_is():
     with pytest.raises(InputError, match=r"task INV-7002 .*KeyError.*invoice_id"):
         PreparedParaphrase(["{invoice}"]).variants(TASK, 1, generator(1))
+
+
+def answering(*verdicts):
+    """Return a paraphrase whose model offers three rewordings, and what it was asked."""
+    offered = ["Do INV-7002.", "Do the invoice.", "Please do INV-7002."]
+    asked = []
+    left = list(verdicts)
+
+    def ask(_model, instruction, text):
+        asked.append((instruction, text))
+        return left.pop(0) if instruction.startswith("Compare") else json.dumps(offered)
+
+    one = ModelParaphrase(ask)
+    one.model = SilentModel()
+    return one, asked
+
+
+YES = '{"equivalent": true, "same_subject": true}'
+NO = '{"equivalent": false, "same_subject": true}'
+
+
+def test_a_model_writes_and_judges_and_what_loses_an_id_is_not_asked_about():
+    one, asked = answering(NO, YES)
+    variants = one.variants(TASK, 2, generator(1))
+    assert [variant.meta["text"] for variant in variants] == ["Please do INV-7002."]
+    assert [discard.reason for discard in one.discarded[TASK.id]] == [
+        "judged not equivalent",
+        "lacks INV-7002",
+    ]
+    assert len(asked) == 3
+    assert "4 different ways" in asked[0][0]
+    assert json.loads(asked[1][1]) == {"first": TASK.prompt, "second": "Do INV-7002."}
+
+
+def test_when_every_rewording_is_discarded_that_is_recorded():
+    one, _ = answering(NO, "what?")
+    assert one.variants(TASK, 2, generator(1)) == []
+    assert len(one.discarded[TASK.id]) == 3
+
+
+def test_without_a_model_nothing_can_be_written():
+    one, _ = answering()
+    one.model = None
+    with pytest.raises(InputError, match="a model has to write"):
+        one.variants(TASK, 2, generator(1))
 
 
 def test_no_more_candidates_are_judged_than_needed():

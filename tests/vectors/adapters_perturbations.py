@@ -6,14 +6,16 @@ is read off a trial that it was put in place for.
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
 from invoice_domains import published_suite
-from steelyard.harness.perturbations import LIBRARY
+from steelyard.harness.perturbations import LIBRARY, ModelParaphrase
 from steelyard.harness.perturbations.published import published_variants
-from steelyard.harness.protocols import Perturbation, TrialSetup, Variant
+from steelyard.harness.protocols import Perturbation, Task, TrialSetup, Variant
 from steelyard.harness.tools import Toolbox
 from steelyard.trials.ids import TrialKey
 from vectors.adapters_arms import task_of
@@ -69,7 +71,38 @@ def one_perturbation(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [view(case, one, variant) for variant in variants]
 
 
+class Writer:
+    """Answers as the vectors' model does: one list of rewordings, then a verdict on each."""
+
+    def __init__(self, case: Mapping[str, Any]) -> None:
+        self.candidates = json.dumps(case["candidates"])
+        self.verdicts = list(case["guard_replies"])
+        self.calls: Counter[str] = Counter()
+
+    def answer(self, _model: Any, instruction: str, _text: str) -> str:
+        judging = instruction.startswith("Compare")
+        self.calls["guard" if judging else "generation"] += 1
+        return self.verdicts.pop(0) if judging else self.candidates
+
+
+def guarded_paraphrase(case: Mapping[str, Any]) -> dict[str, Any]:
+    writer = Writer(case)
+    one = ModelParaphrase(writer.answer, same="same_invoice")
+    one.model = writer  # it is only handed on to the function above
+    task = Task("task", "the request")
+    variants = one.variants(task, case["n"], Random(0))  # noqa: S311 - it draws nothing
+    return {
+        "accepted": [
+            [f"{one.name}/{row.index}", row.meta["text"], row.meta["rejected_count"]]
+            for row in variants
+        ],
+        "generation_calls": writer.calls["generation"],
+        "guard_calls": writer.calls["guard"],
+    }
+
+
 ADAPTERS: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("plumbline", "generate_variants"): suite_variants,
     ("plumbline", "variants_default_rng"): one_perturbation,
+    ("plumbline", "paraphrase_with_guard"): guarded_paraphrase,
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.harness.perturbations.faults import Latency, ToolFault
-from steelyard.harness.perturbations.paraphrase import PreparedParaphrase
+from steelyard.harness.perturbations.paraphrase import ModelParaphrase, PreparedParaphrase
 from steelyard.harness.perturbations.plain import Baseline, Distractor, Sampling
 from steelyard.harness.perturbations.toolset import DecoyTools, ReorderedTools
 from steelyard.harness.perturbations.type_noise import TypeNoise
@@ -36,6 +36,7 @@ __all__ = [
     "DecoyTools",
     "Distractor",
     "Latency",
+    "ModelParaphrase",
     "PreparedParaphrase",
     "ReorderedTools",
     "Sampling",
