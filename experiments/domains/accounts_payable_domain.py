@@ -150,25 +150,32 @@ def derive_truth(invoice_id: str) -> dict[str, Any]:
     amount = tools.calculate_payable_amount(invoice_id)["payable_gbp"]
     blockers = _blockers(tools, invoice, vendor)
     records.close()
-    role, second = approval_for(abs(amount))
-    is_credit = fetched["doc_type"] == "credit_note"
     return {
         "invoice_id": invoice_id,
         "vendor_id": invoice["vendor_id"],
         "vendor_name": vendor["legal_name"],
         "invoice_number": invoice["invoice_number"],
+        "references_invoice": invoice["references_invoice"],
         "currency": fetched["currency"],
         "doc_type": fetched["doc_type"],
-        "is_credit_note": is_credit,
-        "references_invoice": invoice["references_invoice"],
-        "expected_amount_gbp": amount,
         "net_amount": fetched["net_amount"],
         "line_count": fetched["line_count"],
-        "should_pay": not blockers and not is_credit,
+        "expected_amount_gbp": amount,
+        **_called_for(fetched["doc_type"] == "credit_note", blockers, amount),
+    }
+
+
+def _called_for(is_credit: bool, blockers: list[str], amount_gbp: float) -> dict[str, Any]:
+    """Return what a document calls for, given the reasons to hold it."""
+    role, second = approval_for(abs(amount_gbp))
+    should_pay = not blockers and not is_credit
+    return {
+        "is_credit_note": is_credit,
+        "should_pay": should_pay,
         "should_apply_credit": not blockers and is_credit,
         "blockers": blockers,
         "primary_reason_code": first_reason(blockers) if blockers else None,
-        "needs_approval": not blockers and not is_credit,
+        "needs_approval": should_pay,
         "required_approver_role": role,
         "requires_second_signature": second,
     }

@@ -105,10 +105,6 @@ class ProcureToPay:
 def derive_truth(invoice_id: str) -> dict[str, Any]:
     """Ask the tools what is to be done with an invoice.
 
-    Parameters
-    ----------
-    invoice_id : str
-
     Returns
     -------
     dict
@@ -128,8 +124,8 @@ def derive_truth(invoice_id: str) -> dict[str, Any]:
     matched = tools.match_purchase_order(invoice_id)["matched"]
     duplicate = tools.check_duplicate(invoice_id)["is_duplicate"]
     records.close()
-    stands_against = {"match": not matched, "duplicate": duplicate, "vendor": not vendor["payable"]}
-    blockers = [name for name, stands in stands_against.items() if stands]
+    stands = {"match": not matched, "duplicate": duplicate, "vendor": not vendor["payable"]}
+    blockers = [name for name in stands if stands[name]]
     return {
         "invoice_id": invoice_id,
         "vendor_id": invoice["vendor_id"],
