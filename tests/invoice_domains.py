@@ -17,8 +17,8 @@ from domains import (  # noqa: E402
     procure_to_pay,
     procure_to_pay_arms,
     procure_to_pay_domain,
-    published_suite,
     requests,
+    suite,
 )
 
 __all__ = [
@@ -29,6 +29,6 @@ __all__ = [
     "procure_to_pay",
     "procure_to_pay_arms",
     "procure_to_pay_domain",
-    "published_suite",
     "requests",
+    "suite",
 ]

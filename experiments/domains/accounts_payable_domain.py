@@ -29,7 +29,7 @@ from steelyard.trials.model import Trial
 
 PROMPT = (
     "{document} {invoice_id} has come in from {vendor_name}: their number {invoice_number}, "
-    "{currency} {net:.2f} net. Please process it and tell me what you did with it."
+    "{currency} {net} net. Please process it and tell me what you did with it."
 )
 POLICY_PROMPT = (
     "You handle supplier invoices and credit notes with the tools you are given. Follow the "
@@ -85,10 +85,8 @@ class AccountsPayable:
         self._truths = {invoice_id: derive_truth(invoice_id) for invoice_id in policy.INVOICES}
 
     def tasks(self) -> Sequence[Task]:
-        """Return one task per document; its data are what is right for it."""
-        return [
-            Task(invoice_id, _prompt(truth), truth) for invoice_id, truth in self._truths.items()
-        ]
+        """Return one task per document; its data are what is right for it, and its wording."""
+        return [_task(invoice_id, truth) for invoice_id, truth in self._truths.items()]
 
     def world(self, task: Task) -> AccountsPayableWorld:
         """Return a fresh system of record."""
@@ -118,9 +116,11 @@ class AccountsPayable:
         return violation_rows(self._policy.violations(trial, self._truths[task.id]))
 
 
-def _prompt(truth: Mapping[str, Any]) -> str:
-    document = DOCUMENTS[truth["doc_type"]]
-    return PROMPT.format(document=document, net=abs(truth["net_amount"]), **truth)
+def _task(invoice_id: str, truth: Mapping[str, Any]) -> Task:
+    """Return the task of a document; ``net`` is its net amount as the request states it."""
+    document, net = DOCUMENTS[truth["doc_type"]], f"{abs(truth['net_amount']):.2f}"
+    data = {**truth, "document": document, "net": net}
+    return Task(invoice_id, PROMPT.format(**data), data)
 
 
 def derive_truth(invoice_id: str) -> dict[str, Any]:

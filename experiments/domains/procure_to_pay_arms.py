@@ -69,7 +69,8 @@ def process(ask: Ask, invoice_id: str, heed_failures: bool = True) -> str:
         return _hold(ask, invoice_id, blockers, heed_failures)
     payment = ask(PAY, invoice_id=invoice_id, amount=amount, vendor_id=invoice["vendor_id"])
     if heed_failures and payment.error is not None:
-        return _hold(ask, invoice_id, [f"payment failed: {payment.error}"], heed_failures)
+        ask("post_audit_log", invoice_id=invoice_id, action="paid_failed")
+        return f"Invoice {invoice_id} should be paid, but that failed: {payment.error}"
     ask("post_audit_log", invoice_id=invoice_id, action="paid")
     return f"Invoice {invoice_id} is paid: {amount:.2f}."
 
@@ -96,7 +97,11 @@ def _hold(ask: Ask, invoice_id: str, blockers: list[str], heed_failures: bool) -
     reasons = "; ".join(blockers)
     held = ask("flag_exception", invoice_id=invoice_id, reason=reasons)
     failed = heed_failures and held.error is not None
-    ask("post_audit_log", invoice_id=invoice_id, action="hold_failed" if failed else "exception")
+    ask(
+        "post_audit_log",
+        invoice_id=invoice_id,
+        action="exception_failed" if failed else "exception",
+    )
     if failed:
         return f"Invoice {invoice_id} should be held ({reasons}), but that failed: {held.error}"
     return f"Invoice {invoice_id} is held: {reasons}."

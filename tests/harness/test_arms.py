@@ -64,7 +64,7 @@ def test_an_undisturbed_executor_does_every_task_right(domain, executor):
     ("tool", "in_state", "says"),
     [
         ("request_approval", {"paid": False, "exception_raised": True}, "held: no approval"),
-        ("schedule_payment", {"paid": False, "exception_raised": True}, "payment failed"),
+        ("schedule_payment", {"paid": False, "exception_raised": False}, "paid, but that failed"),
     ],
 )
 def test_a_closing_step_that_failed_is_heeded(tool, in_state, says):

@@ -7,7 +7,12 @@ from random import Random
 
 import pytest
 
-from invoice_domains import procure_to_pay_arms, procure_to_pay_domain, published_suite
+from invoice_domains import (
+    accounts_payable_domain,
+    procure_to_pay_arms,
+    procure_to_pay_domain,
+    suite,
+)
 from steelyard.errors import InputError
 from steelyard.harness.perturbations import (
     LIBRARY,
@@ -34,7 +39,7 @@ from steelyard.trials.ids import TrialKey
 
 DOMAIN = procure_to_pay_domain.ProcureToPay()
 TASK = DOMAIN.tasks()[0]
-TARGETS = published_suite.FAULT_TARGETS
+TARGETS = suite.FAULT_TARGETS
 EXECUTOR = procure_to_pay_arms.Executor(retries=3)
 TEMPLATES = ["{invoice_id} of {vendor_name} is in. Process and report, please.", "Invoices!"]
 ALL = {
@@ -169,7 +174,7 @@ def test_timeouts_say_when_to_try_again_and_end():
 
 
 def test_decoys_stand_after_the_tools_and_do_not_work():
-    setup, trial = perturbed(DecoyTools(published_suite.DECOYS), 2)
+    setup, trial = perturbed(DecoyTools(suite.DECOYS), 2)
     assert trial.applied() is False
     assert len(setup.toolbox.tools) == 11
     assert trial.applied() is True
@@ -238,6 +243,21 @@ def test_a_template_that_loses_the_invoice_is_discarded_and_recorded():
     variants = one.variants(TASK, 2, generator(1))
     assert [variant.meta["rejected_count"] for variant in variants] == [1]
     assert one.discarded[TASK.id][0].reason == f"lacks {TASK.id}"
+
+
+@pytest.mark.parametrize(
+    ("domain", "one", "count"),
+    [
+        (DOMAIN, suite.PROCURE_TO_PAY_PARAPHRASE, 8),
+        (accounts_payable_domain.AccountsPayable(), suite.ACCOUNTS_PAYABLE_PARAPHRASE, 5),
+    ],
+    ids=["procure_to_pay", "accounts_payable"],
+)
+def test_no_prepared_rewording_of_the_domains_loses_anything(domain, one, count):
+    for task in domain.tasks():
+        variants = one.variants(task, count, generator(1))
+        assert len({variant.meta["text"] for variant in variants}) == count
+        assert one.discarded[task.id] == []
 
 
 def test_a_template_with_unknown_data_names_what_there_is():

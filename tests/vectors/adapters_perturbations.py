@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from invoice_domains import published_suite
+from invoice_domains import suite
 from steelyard.harness.perturbations import LIBRARY, ModelParaphrase
 from steelyard.harness.perturbations.published import published_variants
 from steelyard.harness.protocols import Perturbation, Task, TrialSetup, Variant
@@ -22,8 +22,8 @@ from vectors.adapters_arms import task_of
 from vectors.adapters_domains import DOMAINS
 
 PARAMETERS: Mapping[str, Mapping[str, Any]] = {
-    "tool_fault": {"targets": published_suite.FAULT_TARGETS},
-    "decoy_tools": {"decoys": published_suite.DECOYS},
+    "tool_fault": {"targets": suite.FAULT_TARGETS},
+    "decoy_tools": {"decoys": suite.DECOYS},
 }
 ERROR_CODES = ("503", "429", "reset")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from invoice_domains import procure_to_pay, procure_to_pay_arms, requests
+from invoice_domains import procure_to_pay, procure_to_pay_arms, suite
 from steelyard.analysis.published_certificate import PublishedCertificate, published_certificate
 from steelyard.evaluators.invariants import Policy
 from steelyard.harness.perturbations.published import published_variants
@@ -30,7 +30,7 @@ POLICY = Policy(procure_to_pay.RULES, compatibility="plumbline")
 def suite_of(case: Mapping[str, Any]) -> list[Perturbation]:
     given = {
         "tool_fault": {"shared": SHARED[case["fault_state"]]},
-        "paraphrase": {"templates": requests.PARAPHRASES},
+        "paraphrase": {"templates": suite.PROCURE_TO_PAY_PARAPHRASES},
     }
     return [perturbation(name, **given.get(name, {})) for name in case["suite"]]
 
