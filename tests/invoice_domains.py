@@ -18,6 +18,7 @@ from domains import (  # noqa: E402
     procure_to_pay_arms,
     procure_to_pay_domain,
     requests,
+    simulated_agent,
     suite,
 )
 
@@ -30,5 +31,6 @@ __all__ = [
     "procure_to_pay_arms",
     "procure_to_pay_domain",
     "requests",
+    "simulated_agent",
     "suite",
 ]
