@@ -114,7 +114,8 @@ def is_not_payable(facts: Mapping[str, Any]) -> bool:
     return is_held(facts) or not is_invoice(facts)
 
 
-def _expected_state(facts: Mapping[str, Any]) -> ExpectedState:
+def expected_state(facts: Mapping[str, Any]) -> ExpectedState:
+    """Return the state that the ledger must end in, given what is right for an invoice."""
     paid = facts["should_pay"]
     return ExpectedState(
         {
@@ -129,7 +130,7 @@ def _expected_state(facts: Mapping[str, Any]) -> ExpectedState:
 
 
 EXPECTED_STATES: Mapping[str, ExpectedState] = {
-    task: _expected_state(facts) for task, facts in CONTEXTS.items()
+    task: expected_state(facts) for task, facts in CONTEXTS.items()
 }
 """The state that the ledger must end in, by invoice. The reason code is not graded."""
 

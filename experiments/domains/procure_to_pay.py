@@ -59,7 +59,8 @@ def context(task: str) -> dict[str, Any]:
 CONTEXTS: Mapping[str, dict[str, Any]] = {task: context(task) for task in INVOICES}
 
 
-def _expected_state(facts: Mapping[str, Any]) -> ExpectedState:
+def expected_state(facts: Mapping[str, Any]) -> ExpectedState:
+    """Return the state that the ledger must end in, given what is right for an invoice."""
     paid = facts["should_pay"]
     return ExpectedState(
         {
@@ -73,7 +74,7 @@ def _expected_state(facts: Mapping[str, Any]) -> ExpectedState:
 
 
 EXPECTED_STATES: Mapping[str, ExpectedState] = {
-    task: _expected_state(facts) for task, facts in CONTEXTS.items()
+    task: expected_state(facts) for task, facts in CONTEXTS.items()
 }
 """The state that the ledger must end in, by invoice. Approvals are not graded."""
 

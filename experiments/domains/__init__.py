@@ -1,0 +1,1 @@
+"""Domains that several experiments share: what an agent works on, and how it is judged."""
