@@ -118,7 +118,7 @@ def test_a_defect_of_the_domain_fails_the_trial_not_the_run(toy, database, metho
         ("measures", {"m": "high"}, "measure 'm' is 'high'"),
         ("measures", {"": 1}, "name is text"),
         ("violations", [{"rule": "r", "severity": "high"}], "'r' is not declared in study.toml"),
-        ("violations", [{"severity": "high"}], "None is not declared"),
+        ("violations", [{"severity": "high"}], "'None' is not declared"),
         ("violations", [{"rule": "adds", "severity": "low"}], "study.toml declares 'high'"),
         ("violations", [{"rule": "r", "severity": "high", "x": 1}], "a violation has"),
     ],

@@ -296,7 +296,7 @@ def _checked_violations(
         unknown = sorted(set(row) - set(columns))
         if unknown:
             raise InputError(f"a violation has {unknown}; accepted are {', '.join(columns)}")
-        name = row.get("rule")
+        name = str(row.get("rule"))
         if name not in rules:
             known = ", ".join(rules) or "none"
             raise InputError(f"rule {name!r} is not declared in study.toml; declared: {known}")
