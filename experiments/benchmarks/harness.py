@@ -36,9 +36,9 @@ PACKAGES = {
     "inspect-ai": "inspect-ai",
 }
 TRIALS = {
-    "steelyard": 5000,
-    "steelyard, 2 processes": 5000,
-    "plumbline": 5000,
+    "steelyard": 20_000,
+    "steelyard, 2 processes": 20_000,
+    "plumbline": 20_000,
     "inspect-ai": 100,
 }
 Run = Callable[[int, Path], int]

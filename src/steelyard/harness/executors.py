@@ -9,6 +9,7 @@ flight.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
@@ -21,6 +22,8 @@ from steelyard.harness.trial import FinishedTrial, PlannedTrial, run_trial
 
 TICK_SECONDS = 0.2
 """How long an executor waits before it yields an empty list."""
+
+TOGETHER_SECONDS = 0.02
 
 
 class Executor(Protocol):
@@ -51,10 +54,17 @@ class Serial:
 
     def run(self, trials: Iterator[PlannedTrial]) -> Iterator[list[FinishedTrial]]:
         """See `Executor.run`."""
+        finished: list[FinishedTrial] = []
+        began = time.monotonic()
         for planned in trials:
-            yield [run_trial(self._study, planned, self._models)]
-            if self._stopped:
-                return
+            finished.append(run_trial(self._study, planned, self._models))
+            # Trials of some microseconds go together; a longer one goes at once.
+            if time.monotonic() - began > TOGETHER_SECONDS or finished[-1].stop is not None:
+                yield finished
+                if self._stopped:
+                    return
+                finished, began = [], time.monotonic()
+        yield finished
 
     def stop(self) -> None:
         """See `Executor.stop`."""

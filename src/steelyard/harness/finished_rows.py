@@ -34,6 +34,8 @@ ROW_SCHEMAS: dict[str, pa.Schema] = {
 }
 """What `finished_rows` returns, by table."""
 
+_STEP_COLUMNS = ("kind", "name", "arguments", "output", "error", "wall_ms")  # of a StepRow
+
 Columns = dict[str, list[Any]]
 
 
@@ -95,12 +97,9 @@ def _add_trial(columns: Columns, trial_id: str, trial: FinishedTrial) -> None:
 
 
 def _add_steps(columns: Columns, trial_id: str, trial: FinishedTrial) -> None:
-    steps = trial.steps
-    columns["trial_id"].extend([trial_id] * len(steps))
-    columns["step_index"].extend(range(len(steps)))
-    columns["kind"].extend([step.kind for step in steps])
-    columns["name"].extend([step.name for step in steps])
-    columns["arguments"].extend([step.arguments for step in steps])
-    columns["output"].extend([step.output for step in steps])
-    columns["error"].extend([step.error for step in steps])
-    columns["wall_ms"].extend([step.wall_ms for step in steps])
+    count = len(trial.steps)
+    columns["trial_id"].extend([trial_id] * count)
+    columns["step_index"].extend(range(count))
+    if count:
+        for name, values in zip(_STEP_COLUMNS, zip(*trial.steps, strict=True), strict=True):
+            columns[name].extend(values)

@@ -23,7 +23,7 @@ from steelyard.harness.study import LoadedArm, RunnableStudy
 from steelyard.harness.trial import FinishedTrial
 
 BATCH_TRIALS = 1_000
-BATCH_SECONDS = 0.25
+BATCH_SECONDS = 0.5
 """A transaction holds up to this many trials, or those of this time: what a kill may cost."""
 
 MODEL_WORKERS = 8

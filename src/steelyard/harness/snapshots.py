@@ -73,11 +73,12 @@ def _copy(value: Any) -> Any:
     if kind in _SCALARS:
         return value
     if kind is dict:
-        copy = {}
+        copy = value.copy()
         for name, member in value.items():
             if type(name) is not str:
                 raise _UnusualError
-            copy[name] = member if type(member) in _SCALARS else _copy(member)
+            if type(member) not in _SCALARS:
+                copy[name] = _copy(member)
         return copy
     if kind is list or kind is tuple:
         return [member if type(member) in _SCALARS else _copy(member) for member in value]

@@ -47,12 +47,16 @@ After = Callable[[str, Mapping[str, Any], Any], Any]
 """Called with tool, arguments and result; returns what the agent gets instead."""
 
 
+StepRow = tuple[str, str, str | None, str | None, str | None, float | None]
+"""A step as the tables hold it: kind, name, arguments and output as JSON, error, wall_ms."""
+
+
 @dataclass(slots=True)
 class StepRecord:
     """A step as it was when it happened, out of reach of later changes.
 
     ``arguments`` and ``output`` are JSON texts, for the tables; ``given`` and ``returned`` are the
-    same as values, for whoever judges the trial in the same process.
+    same as values, for whoever judges the trial.
     """
 
     kind: str
@@ -68,10 +72,10 @@ class StepRecord:
         """Return the step as rules and measures take it."""
         return Step(self.kind, self.name, self.given, self.returned, self.error, self.wall_ms)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to another process as texts alone, which is all the tables need."""
-        texts = (self.kind, self.name, self.arguments, self.output, self.error, self.wall_ms)
-        return StepRecord, texts
+    @property
+    def row(self) -> StepRow:
+        """What the tables hold of the step."""
+        return (self.kind, self.name, self.arguments, self.output, self.error, self.wall_ms)
 
 
 class Toolbox:

@@ -23,12 +23,13 @@ from steelyard.harness.protocols import (
     Variant,
     World,
 )
+from steelyard.harness.snapshots import snapshot
 from steelyard.harness.study import LoadedArm, RunnableStudy
-from steelyard.harness.tools import StepRecord, Toolbox
+from steelyard.harness.tools import StepRow, Toolbox
 from steelyard.store.declaration import Rule
 from steelyard.trials.ids import TrialKey
 from steelyard.trials.model import Trial
-from steelyard.trials.strict_json import canonical_dumps, loads
+from steelyard.trials.strict_json import loads
 
 NO_USAGE = Usage()
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -70,7 +71,7 @@ class FinishedTrial:
         Whether the perturbation took effect.
     usage : Usage
     wall_ms : float or None
-    steps : list of StepRecord
+    steps : list of `steelyard.harness.tools.StepRow`
     state : str or None
         JSON text.
     measures : list of (str, float or None)
@@ -87,7 +88,7 @@ class FinishedTrial:
     applied: bool | None = None
     usage: Usage = NO_USAGE
     wall_ms: float | None = None
-    steps: Sequence[StepRecord] = ()
+    steps: Sequence[StepRow] = ()
     state: str | None = None
     measures: Sequence[tuple[str, float | None]] = ()
     violations: Sequence[Mapping[str, Any]] = ()
@@ -235,7 +236,8 @@ class _Running:
         """Take over the steps and what the model was asked."""
         if self.setup is None:
             return
-        self.finished.steps = self.setup.toolbox.records
+        # Plain tuples: they travel between processes, and thousands of them wait to be written.
+        self.finished.steps = [record.row for record in self.setup.toolbox.records]
         if self.setup.model is not None:
             self.finished.usage = self.setup.model.usage
 
@@ -267,8 +269,7 @@ class _Running:
 
     def _judge(self, task: Task, world: World, toolbox: Toolbox) -> None:
         finished, domain = self.finished, self.study.domain
-        state = world.state()
-        finished.state = canonical_dumps(state)
+        state, finished.state = snapshot(world.state())
         trial = _JudgedTrial.of(self.planned.key, finished, toolbox, self.study.id, state)
         finished.measures = _checked_measures(domain.measures(trial, state, self.study.truth(task)))
         rules = self.study.declaration.rules

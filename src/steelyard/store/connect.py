@@ -86,9 +86,11 @@ def create(
         connection = duckdb.connect(str(path), config=_CONFIG)
     except duckdb.Error as error:
         raise StoreError(_why_not(Path(path).name, str(error))) from None
+    connection.execute("BEGIN")  # one transaction, so that the disk is waited for once
     for statement in statements():
         connection.execute(statement)
     connection.execute("INSERT INTO meta VALUES (?, ?)", [SCHEMA_VERSION, data_digest])
+    connection.execute("COMMIT")
     return connection
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 
 from steelyard.errors import InputError
@@ -64,10 +65,13 @@ class TrialKey:
             check_part(part, getattr(self, part))
         object.__setattr__(self, "repeat", _as_repeat(self.repeat))
 
-    @property
+    @cached_property
     def trial_id(self) -> str:
         """The five parts joined by ``/``; a ``/`` or ``%`` inside a part is escaped."""
         parts = (self.arm, self.task, self.perturbation, self.variant)
+        plain = "/".join(parts)
+        if plain.count("/") == len(parts) - 1 and "%" not in plain:  # nothing to escape
+            return f"{plain}/{self.repeat}"
         return "/".join([*map(escape_part, parts), str(self.repeat)])
 
     def __str__(self) -> str:
@@ -75,6 +79,8 @@ class TrialKey:
 
 
 def _as_repeat(value: object) -> int:
+    if type(value) is int and value >= 0:
+        return value
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError(f"repeat must be a whole number of 0 or more, not {value!r}")
     if int(value) < 0:
@@ -104,6 +110,8 @@ def check_part(name: str, value: object) -> str:
     """
     if not isinstance(value, str):
         raise InputError(f"{name} must be text, not {value!r}")
+    if value and value.isprintable():  # neither control characters nor surrogates are
+        return value
     if not value:
         raise InputError(f"{name} is empty; every part of a trial id needs at least one character")
     if _CONTROL.search(value):
