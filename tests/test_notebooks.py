@@ -12,7 +12,11 @@ PATHS = sorted(notebooks.FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert {path.name for path in PATHS} >= {"01_first_look.ipynb", "02_retry_study.ipynb"}
+    assert {path.name for path in PATHS} >= {
+        "01_first_look.ipynb",
+        "02_retry_study.ipynb",
+        "03_reading_trajectories.ipynb",
+    }
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)

@@ -208,8 +208,33 @@ def conformance(
             confidence=confidence,
         )
     judgements = recorded_judgements(tables, arm, chosen, **filters)
-    facts = {"evidence": "recorded", "missing_policy": chosen, "compatibility": None}
-    return _conformance(judgements, facts, order, confidence)
+    return conformance_of_judgements(
+        judgements, perturbations=order, missing=chosen, confidence=confidence
+    )
+
+
+def conformance_of_judgements(
+    judgements: Sequence[Judgement],
+    *,
+    perturbations: Sequence[str],
+    missing: str,
+    confidence: float = 0.95,
+) -> Conformance:
+    """Count judgements that a source recorded, as :func:`conformance` does.
+
+    Parameters
+    ----------
+    judgements : sequence of Judgement
+        Of one arm (:func:`steelyard.analysis.judgements.recorded_judgements`).
+    perturbations, missing, confidence
+        See :func:`conformance_of_trials`; ``missing`` is the policy the judgements were read by.
+
+    Returns
+    -------
+    Conformance
+    """
+    facts = {"evidence": "recorded", "missing_policy": missing, "compatibility": None}
+    return _conformance(judgements, facts, perturbations, confidence)
 
 
 def _conformance(

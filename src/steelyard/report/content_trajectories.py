@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from steelyard.analysis.attestation import attest
+from steelyard.analysis.attestation import attest_judgements
 from steelyard.analysis.behaviour_shift import behaviour_shift
-from steelyard.analysis.conformance import conformance
+from steelyard.analysis.conformance import conformance_of_judgements
 from steelyard.analysis.consensus import consensus
 from steelyard.analysis.failed_calls import failed_calls
 from steelyard.analysis.first_divergence import first_divergence
+from steelyard.analysis.judgements import recorded_judgements
 from steelyard.analysis.path_map import PathMap, path_map
 from steelyard.analysis.readings import AS_PUBLISHED, TOOK_EFFECT, Readings, equivalence_readings
 from steelyard.analysis.similarity import similarity
@@ -172,16 +173,23 @@ def _rules(evidence: Evidence, missing: str) -> Iterator[ReportTable]:
     if not recorded.intersection(rules) or not recorded.issuperset(needed):
         return
     arms = list(dict.fromkeys(evidence.trials_in_scope()["arm"]))
-    kept = pd.concat(
-        [conformance(tables, arm, missing=missing).to_frame() for arm in arms], ignore_index=True
-    )
-    yield _table("conformance", "How often each rule was kept", kept, layouts.CONFORMANCE)
-    if not tables.design.controls:
+    judged = {arm: recorded_judgements(tables, arm, missing) for arm in arms}
+    order = tables.design.design.perturbations
+    kept = [
+        conformance_of_judgements(found, perturbations=order, missing=missing).to_frame()
+        for found in judged.values()
+    ]
+    title = "How often each rule was kept"
+    yield _table("conformance", title, pd.concat(kept, ignore_index=True), layouts.CONFORMANCE)
+    controls = tables.design.controls
+    if not controls:
         return
-    tested = pd.concat(
-        [_controls(attest(tables, arm, missing=missing), arm) for arm in arms], ignore_index=True
-    )
-    yield _table("controls", "Controls, tested as an auditor would", tested, layouts.CONTROLS)
+    tested = [
+        _controls(attest_judgements(found, controls, perturbations=order), arm)
+        for arm, found in judged.items()
+    ]
+    title = "Controls, tested as an auditor would"
+    yield _table("controls", title, pd.concat(tested, ignore_index=True), layouts.CONTROLS)
 
 
 def _controls(frame: pd.DataFrame, arm: str) -> pd.DataFrame:
