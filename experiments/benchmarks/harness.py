@@ -132,7 +132,8 @@ def inspect_ai(trials: int, folder: Path) -> int:
         encode_ordinary = encode
 
     tiktoken.get_encoding = tiktoken.encoding_for_model = lambda _name: Words()
-    from inspect_ai import Task, eval
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelOutput, get_model
     from inspect_ai.solver import generate, use_tools
@@ -165,7 +166,7 @@ def inspect_ai(trials: int, folder: Path) -> int:
     with timed():
         # One sample at a time: the mock model's answers come in one sequence for all of them.
         # More at once was no quicker.
-        (log,) = eval(
+        (log,) = evaluate(
             task, model=model, display="none", max_samples=1, log_dir=str(folder), score=False
         )
     return sum(
@@ -288,9 +289,10 @@ Written by `experiments/benchmarks/harness.py`, from `tables/harness.csv` and
 `tables/harness_memory.csv`. A null agent calls one tool {calls} times per trial; the tool returns
 its argument. All that is measured is the harness: planning, the toolbox, judging, and what it
 leaves on disk. Medians of {rounds} rounds in which the tools took turns, on a machine with two
-processors that were shared with other work: the processor time is the steadier figure.
+processors that were shared with other work: the processor time is the steadier figure. The last
+two columns say how many times what this tool takes the better of plumbline and inspect-ai takes.
 
-| tool | wall time per trial, µs | processor time per trial, µs | times quicker than the better of the other two, wall | by processor time |
+| tool | wall, µs per trial | processor, µs per trial | better of the others / this, wall | processor |
 |---|---:|---:|---:|---:|
 {table}
 

@@ -29,8 +29,8 @@ from steelyard.harness.trial import FinishedTrial, PlannedTrial, run_trial
 SEND_SECONDS = 0.05
 """A worker keeps finished trials no longer than this; sending each alone would cost more time."""
 
-CHUNK_SECONDS = 0.1
-LARGEST_CHUNK = 64
+CHUNK_SECONDS = 0.5
+LARGEST_CHUNK = 500
 ATTEMPTS = 2
 """A trial that has taken this many workers along is a failed one."""
 
