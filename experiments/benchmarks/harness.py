@@ -292,7 +292,7 @@ leaves on disk. Medians of {rounds} rounds in which the tools took turns, on a m
 processors that were shared with other work: the processor time is the steadier figure. The last
 two columns say how many times what this tool takes the better of plumbline and inspect-ai takes.
 
-| tool | wall, µs per trial | processor, µs per trial | better of the others / this, wall | processor |
+| tool | wall, µs per trial | processor, µs per trial | others / this, wall | processor |
 |---|---:|---:|---:|---:|
 {table}
 
