@@ -176,6 +176,6 @@ class TestTrackedFiles:
         big = [
             name
             for name, text in tracked_texts()
-            if len(text) > 1_000_000 and not name.startswith(("data/", "tests/vectors/"))
+            if len(text) > 2_000_000 and not name.startswith(("data/", "tests/vectors/"))
         ]
         assert big == []
