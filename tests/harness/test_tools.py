@@ -166,3 +166,16 @@ def test_a_value_that_holds_itself_is_refused():
     endless.append(endless)
     with pytest.raises(InputError):
         snapshot(endless)
+
+
+def test_without_the_c_part_of_the_json_module_the_text_is_the_same(monkeypatch):
+    import json.encoder
+
+    from steelyard.harness import snapshots
+
+    monkeypatch.setattr(json.encoder, "c_make_encoder", None)
+    monkeypatch.setattr(snapshots, "_encode", snapshots._make_encoder())
+    assert snapshot({"b": [1, "ä"], "a": None}) == (
+        {"b": [1, "ä"], "a": None},
+        '{"a":null,"b":[1,"ä"]}',
+    )

@@ -26,7 +26,7 @@ from steelyard.store.connect import connect
 from steelyard.store.declaration import Declaration
 from steelyard.trials.ids import TrialKey
 
-PAGE = 2_000
+PAGE = 5_000
 MEMORY_LIMIT = "256MB"
 """Of DuckDB's own buffers: a run of 50,000 trials needs no more of them than one of 1,000."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +35,15 @@ ROW_SCHEMAS: dict[str, pa.Schema] = {
 }
 """What `finished_rows` returns, by table."""
 
+
+@dataclass(frozen=True)
+class _NotAsked:
+    """The usage of a trial that asked no model: unknown and not zero."""
+
+    model = tokens_in = tokens_out = cost_usd = None
+
+
+_NOT_ASKED = _NotAsked()
 _STEP_COLUMNS = ("kind", "name", "arguments", "output", "error", "wall_ms")  # of a StepRow
 
 Columns = dict[str, list[Any]]
@@ -57,8 +67,8 @@ def finished_rows(study: str, finished: Sequence[FinishedTrial]) -> dict[str, Co
         name: {column: [] for column in schema.names} for name, schema in ROW_SCHEMAS.items()
     }
     named = sorted(((trial.key.trial_id, trial) for trial in finished), key=lambda pair: pair[0])
+    _add_trials(rows["trials"], named)
     for trial_id, trial in named:
-        _add_trial(rows["trials"], trial_id, trial)
         _add_steps(rows["steps"], trial_id, trial)
         if trial.state is not None:
             rows["states"]["trial_id"].append(trial_id)
@@ -76,24 +86,19 @@ def finished_rows(study: str, finished: Sequence[FinishedTrial]) -> dict[str, Co
     return rows
 
 
-def _add_trial(columns: Columns, trial_id: str, trial: FinishedTrial) -> None:
-    ran = trial.status != "missing"
-    usage = trial.usage
-    asked = ran and usage.calls > 0
-    values = {
-        "trial_id": trial_id,
-        "status": trial.status,
-        "attempts": trial.attempts if ran else None,
-        "perturbation_applied": trial.applied,
-        "model": usage.model if asked else None,
-        "tokens_in": usage.tokens_in if asked else None,
-        "tokens_out": usage.tokens_out if asked else None,
-        "cost_usd": usage.cost_usd if asked else None,
-        "wall_ms": trial.wall_ms,
-        "error": trial.error,
-    }
-    for column, value in values.items():
-        columns[column].append(value)
+def _add_trials(columns: Columns, named: Sequence[tuple[str, FinishedTrial]]) -> None:
+    trials = [trial for _, trial in named]
+    usages = [trial.usage if trial.usage.calls else _NOT_ASKED for trial in trials]
+    columns["trial_id"] = [trial_id for trial_id, _ in named]
+    columns["status"] = [trial.status for trial in trials]
+    columns["attempts"] = [t.attempts if t.status != "missing" else None for t in trials]
+    columns["perturbation_applied"] = [trial.applied for trial in trials]
+    columns["model"] = [usage.model for usage in usages]
+    columns["tokens_in"] = [usage.tokens_in for usage in usages]
+    columns["tokens_out"] = [usage.tokens_out for usage in usages]
+    columns["cost_usd"] = [usage.cost_usd for usage in usages]
+    columns["wall_ms"] = [trial.wall_ms for trial in trials]
+    columns["error"] = [trial.error for trial in trials]
 
 
 def _add_steps(columns: Columns, trial_id: str, trial: FinishedTrial) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json.encoder
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from steelyard.trials.strict_json import canonical_dumps, loads
@@ -19,18 +19,22 @@ def _unusual(_value: Any) -> Any:
     raise _UnusualError
 
 
-def _make_encoder() -> Callable[[Any], str]:
-    """Return `json.dumps` in our form, with its inner encoder made once and not for every value."""
+def _make_encoder() -> Callable[[Any, int], Iterable[str]]:
+    """Return the inner encoder of `json.dumps` in our form, made once and not for every value."""
     # Private to the json module, and absent from interpreters without its C part.
     inner = getattr(json.encoder, "c_make_encoder", None)
     basestring = getattr(json.encoder, "c_encode_basestring", None)
     if inner is None or basestring is None:
-        return json.JSONEncoder(
-            sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        ).encode
+        return _slow_encoder
     # No record of the containers seen so far: `_copy` has found that none holds itself.
-    encode = inner(None, _unusual, basestring, None, ":", ",", True, False, False)
-    return lambda value: "".join(encode(value, 0))
+    encode: Callable[[Any, int], Iterable[str]] = inner(
+        None, _unusual, basestring, None, ":", ",", True, False, False
+    )
+    return encode
+
+
+def _slow_encoder(value: Any, _level: int) -> Iterable[str]:
+    return (canonical_dumps(value),)
 
 
 _encode = _make_encoder()
@@ -59,7 +63,7 @@ def snapshot(value: Any) -> tuple[Any, str]:
     """
     try:
         copy = _copy(value)
-        text = _encode(copy)
+        text = "".join(_encode(copy, 0))
         if not text.isascii():
             text.encode()  # refuses lone surrogates
     except (_UnusualError, ValueError, RecursionError):
