@@ -1,4 +1,5 @@
 import gzip
+import io
 import pickle
 import random
 import shutil
@@ -8,7 +9,7 @@ import pytest
 
 from steelyard.errors import ManifestError, StoreError, StudyError, UnknownNameError
 from steelyard.report import worker
-from steelyard.report.compute import compute_study
+from steelyard.report.compute import Interpreters, compute_study
 from steelyard.report.reproduce import reproduce
 from steelyard.store.manifest import write_manifest
 
@@ -79,13 +80,13 @@ def test_the_order_of_rows_in_a_file_changes_no_byte(project):
 
 @pytest.fixture
 def two(project):
-    """The project with a second study of the same data, which has neither pins nor prose."""
+    """The project with a second study of the same data, which has no prose."""
     shutil.copytree(project / "experiments" / STUDY, project / "experiments" / "second")
     study = project / "experiments" / "second" / "study.toml"
     edit(study, f'id = "{STUDY}"', 'id = "second"')
     edit(study, f'source = "{STUDY}"', 'source = "second"')
-    for name in ("pins.toml", "report.md.j2"):
-        (project / "experiments" / "second" / name).unlink()
+    edit(project / "experiments" / "second" / "pins.toml", f'study = "{STUDY}"', 'study = "second"')
+    (project / "experiments" / "second" / "report.md.j2").unlink()
     shutil.copytree(project / "data" / STUDY, project / "data" / "second")
     write_manifest(project / "data")
     return project
@@ -98,7 +99,7 @@ def test_some_studies_leave_the_page_over_all_alone(two):
     assert [study.study for study in result.studies] == ["second", STUDY]
     assert result.studies[0].to_row() == {
         "study": "second",
-        "reproduced": 0,
+        "reproduced": result.studies[1].reproduced,
         "disputed": 0,
         "not_determinable": 0,
         "failed": 0,
@@ -114,6 +115,30 @@ def test_a_pin_that_fails_is_counted_and_shown(project):
     text = (project / "reports" / STUDY / "report.md").read_text(encoding="utf-8")
     assert "### Failed" in text
     assert "tau.pass_hat_2" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", r"pins\.toml is absent; 14 published numbers need a pin"),
+        (
+            '"tau.pass_hat_2"',
+            '"tau.pass_hat_22"',
+            "number of the study: tau.pass_hat_22; published, but .*: tau.pass_hat_2$",
+        ),
+        ("value = 0.273", 'value = "0.273"', "valid number"),
+        ("value = 0.273", "value = nan", "finite number"),
+        ("tolerance = ", "tolerance = inf # ", "finite number"),
+    ],
+)
+def test_every_published_number_needs_a_pin_that_can_fail(project, old, new, message):
+    path = project / "experiments" / STUDY / "pins.toml"
+    if old:
+        edit(path, old, new)
+    else:
+        path.unlink()
+    with pytest.raises(StudyError, match=message):
+        reproduce(project, write_reports=False)
 
 
 def test_without_reports_nothing_is_written(project):
@@ -169,15 +194,31 @@ def test_a_machine_that_starts_no_process_still_computes(two, monkeypatch):
     def refuse(*_, **__):
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("subprocess.run", refuse)
+    monkeypatch.setattr("subprocess.Popen", refuse)
     assert reproduce(two, processes=2, write_reports=False).ok
 
 
-def test_the_worker_writes_what_the_caller_reads(project, capfdbinary):
+def test_the_worker_answers_every_line(project, capfdbinary, monkeypatch):
     reproduce(project, write_reports=False)
-    assert worker.main([str(project), STUDY, "pins"]) == 0
-    result, content = pickle.loads(capfdbinary.readouterr().out)  # noqa: S301
-    assert content is None
-    assert result == compute_study(project, STUDY, reports=False)[0]
-    assert worker.main([str(project), "nobody", "pins"]) == 2
-    assert b"unknown study 'nobody'" in capfdbinary.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{STUDY}\nnobody\n{STUDY}\n"))
+    worker.main(str(project), "pins")
+    out, err = capfdbinary.readouterr()
+    answers = io.BytesIO(out)
+    first, nothing, again = (pickle.load(answers) for _ in range(3))  # noqa: S301
+    assert answers.read() == b""
+    assert first == again == compute_study(project, STUDY, reports=False)
+    assert nothing is None
+    assert b"unknown study 'nobody'" in err
+
+
+def test_an_interpreter_that_dies_is_replaced_by_this_one(two, monkeypatch):
+    start = Interpreters._start
+
+    def die(self):
+        process = start(self)
+        process.kill()
+        process.wait()
+        return process
+
+    monkeypatch.setattr(Interpreters, "_start", die)
+    assert reproduce(two, processes=2, write_reports=False).ok

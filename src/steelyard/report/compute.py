@@ -1,7 +1,7 @@
 """Computing what reports show, study by study, on as many processors as there are.
 
-Studies do not need each other's results, so each may be computed in an interpreter of its own.
-The interpreters are started as ``python -m steelyard.report.worker`` and not through
+Studies do not need each other's results, so several interpreters may share them, each computing
+one after another. They are started as ``python -m steelyard.report.worker`` and not through
 ``multiprocessing``: that would import the caller's script again, or copy a process that holds a
 database open.
 """
@@ -13,11 +13,11 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from steelyard.errors import StudyError
 from steelyard.report.pin_file import read_pins
@@ -88,14 +88,78 @@ def compute_studies(
     list of tuple of (StudyResult, StudyContent or None)
     """
     count = min(len(studies), processes or _processors())
-    compute = compute_study if count <= 1 else _compute_apart
-    with ThreadPoolExecutor(max_workers=max(1, count)) as pool:
-        pending = [pool.submit(compute, root, name, reports=reports) for name in studies]
+    if count <= 1:
+        return list(
+            _told(studies, (compute_study(root, s, reports=reports) for s in studies), tell)
+        )
+    with Interpreters(root, reports=reports) as apart, ThreadPoolExecutor(count) as pool:
         try:
-            return list(_gather(studies, pending, tell))
+            return list(_told(studies, pool.map(apart.compute, studies), tell))
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+class Interpreters:
+    """Other interpreters that compute studies, one for each thread that asks.
+
+    A study that an interpreter cannot compute is computed here: a fault of the input is then
+    raised as it is, and a machine that starts no process still gets its result.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        The project's root.
+    reports : bool
+        Whether the contents of the reports are wanted.
+    """
+
+    def __init__(self, root: Path, *, reports: bool) -> None:
+        self._root = root
+        self._reports = reports
+        self._own = threading.local()
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._started:
+            process.kill()
+            process.communicate()
+
+    def compute(self, study: str) -> Computed:
+        """Return what `compute_study` gives for ``study``."""
+        try:
+            computed = self._ask(study)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            computed = None
+        if computed is None:
+            with _HERE:  # drawing changes matplotlib's settings, which are the whole process's
+                return compute_study(self._root, study, reports=self._reports)
+        return computed
+
+    def _ask(self, study: str) -> Computed | None:
+        if not hasattr(self._own, "process"):
+            self._own.process = self._start()
+        process: subprocess.Popen[bytes] = self._own.process
+        if process.stdin is None or process.stdout is None:
+            raise AssertionError("started with pipes")
+        process.stdin.write(f"{study}\n".encode())
+        process.stdin.flush()
+        computed: Computed | None = pickle.load(process.stdout)  # noqa: S301 - our own process
+        return computed
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        what = "reports" if self._reports else "pins"
+        process = subprocess.Popen(  # noqa: S603 - our own module, no shell
+            [sys.executable, "-m", "steelyard.report.worker", str(self._root), what],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._started.append(process)
+        return process
 
 
 def compute_study(root: Path, study: str, *, reports: bool) -> Computed:
@@ -135,36 +199,39 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _gather(studies: Sequence[str], pending: Sequence[Any], tell: Tell) -> Iterator[Computed]:
-    for study, future in zip(studies, pending, strict=True):
+def _told(studies: Sequence[str], computed: Iterable[Computed], tell: Tell) -> Iterator[Computed]:
+    """Yield what is computed, each announced before it is waited for."""
+    results = iter(computed)
+    for study in studies:
         tell(study)
-        yield future.result()
-
-
-def _compute_apart(root: Path, study: str, *, reports: bool) -> Computed:
-    """Compute one study in another interpreter.
-
-    When that fails, the study is computed here: a fault of the input is then raised as it is, and
-    a machine that cannot start a process still gets its result.
-    """
-    command = [sys.executable, "-m", "steelyard.report.worker", str(root), study]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own module, no shell
-            [*command, "reports" if reports else "pins"], capture_output=True, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        with _HERE:  # drawing changes matplotlib's settings, which belong to the whole process
-            return compute_study(root, study, reports=reports)
-    computed: Computed = pickle.loads(done.stdout)  # noqa: S301 - written by our own process
-    return computed
+        yield next(results)
 
 
 def _pins(root: Path, tables: StudyTables) -> list[PinResult]:
     shown_as = f"experiments/{tables.study}/pins.toml"
     path = root / shown_as
+    claims = sorted(tables.frame("claims")["claim"])
     if not path.is_file():
+        if claims:
+            raise StudyError(f"{shown_as} is absent; {len(claims)} published numbers need a pin")
         return []
     pins = read_pins(path, shown_as)
     if pins.study != tables.study:
         raise StudyError(f"{shown_as}: study is {pins.study!r}; the folder says {tables.study!r}")
+    _require_every_claim(claims, pins.ids(), shown_as)
     return check_pins(tables, pins)
+
+
+def _require_every_claim(claims: Sequence[str], pinned: Sequence[str], shown_as: str) -> None:
+    """Refuse pins of numbers that nobody published, and published numbers without a pin."""
+    faults = [
+        (sorted(set(pinned) - set(claims)), "pinned, but no published number of the study"),
+        (sorted(set(claims) - set(pinned)), "published, but neither pinned nor not_determinable"),
+    ]
+    told = [
+        f"{what}: {', '.join(ids[:5])}" + (f" and {len(ids) - 5} more" if len(ids) > 5 else "")
+        for ids, what in faults
+        if ids
+    ]
+    if told:
+        raise StudyError(f"{shown_as}: " + "; ".join(told))

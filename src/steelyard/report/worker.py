@@ -1,6 +1,7 @@
-"""One study in an interpreter of its own: ``python -m steelyard.report.worker ROOT STUDY WHAT``.
+"""An interpreter that computes studies: ``python -m steelyard.report.worker ROOT WHAT``.
 
-Writes the pickled result of `steelyard.report.compute.compute_study` to standard output. Not for
+Reads one study's id per line from standard input and answers each with a pickled result of
+`steelyard.report.compute.compute_study`, or None where the study cannot be computed. Not for
 people; `steelyard reproduce` starts it.
 """
 
@@ -11,20 +12,20 @@ import sys
 from pathlib import Path
 
 from steelyard.errors import SteelyardError
-from steelyard.report.compute import compute_study
+from steelyard.report.compute import Computed, compute_study
 
 
-def main(arguments: list[str]) -> int:
-    """Compute the study named by the arguments; return the exit code."""
-    root, study, what = arguments
-    try:
-        computed = compute_study(Path(root), study, reports=what == "reports")
-    except SteelyardError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    sys.stdout.buffer.write(pickle.dumps(computed))
-    return 0
+def main(root: str, what: str) -> None:
+    """Answer one line after another, until there are no more."""
+    for line in sys.stdin:
+        computed: Computed | None = None
+        try:
+            computed = compute_study(Path(root), line.strip(), reports=what == "reports")
+        except SteelyardError as error:
+            sys.stderr.write(f"{error}\n")
+        sys.stdout.buffer.write(pickle.dumps(computed))
+        sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(*sys.argv[1:])
