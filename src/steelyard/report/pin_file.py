@@ -13,17 +13,21 @@ from steelyard.analysis.estimands import FIGURES
 from steelyard.store.toml_files import Declared, read_toml
 
 Text = Annotated[str, Field(min_length=1)]
+# Strict: a number written as text is a slip, and an infinite tolerance would let every number pass.
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Count = Annotated[int, Field(strict=True, ge=0)]
+Tolerance = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0)]
 
 
 class Figures(Declared):
     """The figures of one published number; those that were not printed are absent."""
 
-    successes: Annotated[int, Field(ge=0)] | None = None
-    total: Annotated[int, Field(ge=0)] | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_value: Annotated[float, Field(ge=0, le=1)] | None = None
+    successes: Count | None = None
+    total: Count | None = None
+    value: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    p_value: Annotated[Number, Field(ge=0, le=1)] | None = None
     text: Text | None = None
 
     def figures(self) -> dict[str, int | float | str]:
@@ -40,7 +44,7 @@ class Pin(Figures):
     evidence: Figures | None = None
     why: Text | None = None
     source: Text | None = None
-    p_tolerance: Annotated[float, Field(ge=0)] | None = None
+    p_tolerance: Tolerance | None = None
 
 
 class Group(Declared):
@@ -75,8 +79,8 @@ class Group(Declared):
     name: Text
     estimand: Text | list[Text]
     parameters: dict[str, Any] = Field(default_factory=dict)
-    tolerance: Annotated[float, Field(ge=0)] = 0.0
-    p_tolerance: Annotated[float, Field(ge=0)] = 0.0
+    tolerance: Tolerance = 0.0
+    p_tolerance: Tolerance = 0.0
     reason: Text
     source: Text
     status: Literal["reproduced", "disputed"] = "reproduced"
