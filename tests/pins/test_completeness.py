@@ -10,14 +10,11 @@ import pandas as pd
 import pytest
 
 from steelyard.analysis.estimands import FIGURES
-from steelyard.report.pin_file import Group, Pin, Pins, read_pins
+from steelyard.report.pin_file import ABOUT_THE_TABLES, Group, Pin, Pins, read_pins
 from steelyard.store.tables import StudyTables
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted(path.parent.name for path in (ROOT / "experiments").glob("*/pins.toml"))
-
-ABOUT_THE_TABLES = "data."
-"""Ids of numbers that a data README states in passing; they are no claims."""
 
 
 def read(study: str) -> Pins:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from steelyard.errors import StudyError
-from steelyard.report.pin_file import read_pins
+from steelyard.report.pin_file import ABOUT_THE_TABLES, read_pins
 from steelyard.report.pins import PinResult, check_pins, count_statuses
 
 if TYPE_CHECKING:
@@ -224,8 +224,9 @@ def _pins(root: Path, tables: StudyTables) -> list[PinResult]:
 
 def _require_every_claim(claims: Sequence[str], pinned: Sequence[str], shown_as: str) -> None:
     """Refuse pins of numbers that nobody published, and published numbers without a pin."""
+    unknown = {name for name in pinned if not name.startswith(ABOUT_THE_TABLES)} - set(claims)
     faults = [
-        (sorted(set(pinned) - set(claims)), "pinned, but no published number of the study"),
+        (sorted(unknown), "pinned, but no published number of the study"),
         (sorted(set(claims) - set(pinned)), "published, but neither pinned nor not_determinable"),
     ]
     told = [

@@ -12,6 +12,9 @@ from pydantic import Field, model_validator
 from steelyard.analysis.estimands import FIGURES
 from steelyard.store.toml_files import Declared, read_toml
 
+ABOUT_THE_TABLES = "data."
+"""How the ids of numbers begin that a data README states in passing; they are no claims."""
+
 Text = Annotated[str, Field(min_length=1)]
 # Strict: a number written as text is a slip, and an infinite tolerance would let every number pass.
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
