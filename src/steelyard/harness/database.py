@@ -31,6 +31,7 @@ MEMORY_LIMIT = "256MB"
 """Of DuckDB's own buffers: a run of 50,000 trials needs no more of them than one of 1,000."""
 
 _BLOCK = "task, perturbation, variant, repeat, arm"
+_UNREADABLE_LOG = "while replaying WAL file"  # in DuckDB's words
 _open_here: set[Path] = set()
 
 
@@ -197,7 +198,9 @@ def _connect(path: Path) -> tuple[duckdb.DuckDBPyConnection, Path | None]:
         return connect(path, read_only=False), None
     except StoreError as error:
         log = path.with_name(path.name + ".wal")
-        if not log.exists() or "WAL" not in str(error):
+        # The name is taken out: a file called WAL.duckdb that another run has open has no damaged
+        # log, and that run needs the one it has.
+        if not log.exists() or _UNREADABLE_LOG not in str(error).replace(path.name, ""):
             raise
         aside = log.with_name(log.name + ".damaged")
         log.replace(aside)

@@ -182,9 +182,9 @@ class _Run:
 
     def phase(self, executor: Executor, arms: Sequence[str], limit: int | None) -> None:
         """Run the missing trials of some arms, and write them."""
+        self.executor = executor  # from here on a signal stops it; an earlier one is seen below
         if self.progress.stopping:
             return
-        self.executor = executor
         planned = self.target.missing(arms)
         if limit is not None:
             planned = _first(planned, limit - self.progress.ran)

@@ -72,6 +72,13 @@ def snapshot(value: Any) -> tuple[Any, str]:
     return copy, text
 
 
+def storable(text: str) -> str:
+    """Return a text with every lone surrogate, which UTF-8 cannot hold, replaced by ``?``."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _copy(value: Any) -> Any:
     kind = type(value)
     if kind in _SCALARS:

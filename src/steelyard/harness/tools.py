@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.errors import InputError
-from steelyard.harness.snapshots import snapshot
+from steelyard.harness.snapshots import snapshot, storable
 from steelyard.trials.model import Arguments, Step, UnreadableArguments
 from steelyard.trials.strict_json import canonical_dumps
 
@@ -167,9 +167,14 @@ class Toolbox:
             If the tool does not exist, does not take these arguments, or fails. The step is
             recorded as failed, as it is when a defect of the tool raises anything else, which is
             passed on.
+        InputError
+            If the name is not text or the arguments are not JSON; nothing is recorded then.
         """
+        if not isinstance(name, str):
+            raise InputError(f"a tool is called by its name, a text; this is {name!r}")
         given, text = _snapshot_arguments(arguments)
-        record = StepRecord("tool_call", name, text, None, None, None, given)
+        # A model may answer with half a character; the step is kept, readable, and fails.
+        record = StepRecord("tool_call", storable(name), text, None, None, None, given)
         number = self.calls[name] = self.calls.get(name, 0) + 1
         self._records.append(record)
         began = self._clock()
@@ -177,7 +182,7 @@ class Toolbox:
             output = self._attempt(name, arguments, number)
             if output is not None:
                 record.returned, record.output = snapshot(output)
-        except Exception as error:
+        except BaseException as error:
             record.error = _reason(error)
             raise
         finally:
@@ -195,12 +200,20 @@ class Toolbox:
         """Record a step that calls nothing: a decision, a message, the final answer.
 
         A step without a name gets its kind as its name.
+
+        Raises
+        ------
+        InputError
+            If kind, name or error is not text, or a value is not JSON.
         """
+        for what, given_text in (("kind", kind), ("name", name), ("error", error or "")):
+            if not isinstance(given_text, str):
+                raise InputError(f"a step's {what} is text, not {given_text!r}")
         given, text = _snapshot_arguments(arguments)
         returned, written = (None, None) if output is None else snapshot(output)
-        self._records.append(
-            StepRecord(kind, name or kind, text, written, error, None, given, returned)
-        )
+        kind, name = storable(kind), storable(name or kind)
+        failure = None if error is None else storable(error)
+        self._records.append(StepRecord(kind, name, text, written, failure, None, given, returned))
 
     @property
     def records(self) -> list[StepRecord]:
@@ -247,7 +260,7 @@ def _snapshot_arguments(arguments: Arguments) -> tuple[Arguments, str | None]:
     return snapshot(arguments)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     """Return a failed step's error: never empty, since a blank field in a file means no error."""
     text = str(error) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
-    return text.encode("utf-8", "replace").decode("utf-8") or type(error).__name__
+    return storable(text) or type(error).__name__

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InputError
+from steelyard.harness.judgements import (
+    checked_applied,
+    checked_measures,
+    checked_violations,
+)
 from steelyard.harness.protocols import (
     ModelSource,
     NotRunError,
@@ -23,10 +27,9 @@ from steelyard.harness.protocols import (
     Variant,
     World,
 )
-from steelyard.harness.snapshots import snapshot
+from steelyard.harness.snapshots import snapshot, storable
 from steelyard.harness.study import LoadedArm, RunnableStudy
 from steelyard.harness.tools import StepRow, Toolbox
-from steelyard.store.declaration import Rule
 from steelyard.trials.ids import TrialKey
 from steelyard.trials.model import Trial
 from steelyard.trials.strict_json import loads
@@ -132,7 +135,8 @@ def run_trial(
     -------
     FinishedTrial
         Whatever went wrong is in it: an exception of the arm, the domain or the perturbation
-        makes it ``"failed"``, with the exception's type, text, file and line.
+        makes it ``"failed"``, with the exception's type, text, file and line. Only
+        KeyboardInterrupt is passed on.
     """
     finished = FinishedTrial(planned.key, attempts=planned.attempts + 1)
     running = _Running(study, planned, models, finished, clock)
@@ -141,8 +145,14 @@ def run_trial(
         running.run()
     except (NotRunError, StopRunError) as reason:
         stop = str(reason) if isinstance(reason, StopRunError) else None
-        return FinishedTrial(planned.key, "missing", str(reason), finished.attempts, stop=stop)
-    except Exception as error:  # any code of the experiment may have raised it
+        return FinishedTrial(
+            planned.key, "missing", storable(str(reason)), finished.attempts, stop=stop
+        )
+    except KeyboardInterrupt:  # the second Ctrl-C
+        raise
+    # Any code of the experiment may have raised it, and not every exception is an `Exception`:
+    # `sys.exit` and a cancelled coroutine would otherwise end the run, or its worker.
+    except BaseException as error:
         # Where the arm has failed already, its own error is the one that explains the trial.
         finished.status, finished.error = "failed", finished.error or describe(error)
     finally:
@@ -152,14 +162,13 @@ def run_trial(
     return finished
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """Return an exception as one text: type, message, file and line, the same on every machine."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     # A lone surrogate cannot be stored, an object's address differs from run to run.
-    readable = text.encode("utf-8", "replace").decode("utf-8")
-    return _ADDRESS.sub("0x…", readable) + place
+    return _ADDRESS.sub("0x…", storable(text)) + place
 
 
 class _JudgedTrial(Trial):
@@ -225,11 +234,11 @@ class _Running:
         perturbed = self._perturbed(task, arm, self.world)
         try:
             arm.run(perturbed.setup)
-        except (NotRunError, StopRunError):
+        except (NotRunError, StopRunError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:  # as in `run_trial`
             self.finished.status, self.finished.error = "failed", describe(error)
-        self.finished.applied = perturbed.applied()
+        self.finished.applied = checked_applied(perturbed.applied(), key.perturbation)
         self._judge(task, self.world, perturbed.setup.toolbox)
 
     def collect(self) -> None:
@@ -271,42 +280,6 @@ class _Running:
         finished, domain = self.finished, self.study.domain
         state, finished.state = snapshot(world.state())
         trial = _JudgedTrial.of(self.planned.key, finished, toolbox, self.study.id, state)
-        finished.measures = _checked_measures(domain.measures(trial, state, self.study.truth(task)))
+        finished.measures = checked_measures(domain.measures(trial, state, self.study.truth(task)))
         rules = self.study.declaration.rules
-        finished.violations = _checked_violations(domain.violations(trial, task), rules, task.id)
-
-
-def _checked_measures(given: Mapping[str, float | None]) -> list[tuple[str, float | None]]:
-    measures: list[tuple[str, float | None]] = []
-    for name, value in given.items():
-        if not isinstance(name, str) or not name:
-            raise InputError(f"a measure's name is text, not {name!r}")
-        if value is not None and not isinstance(value, int | float):
-            raise InputError(f"measure {name!r} is {value!r}; accepted are numbers and None")
-        measures.append((name, None if value is None else float(value)))
-    return sorted(measures, key=lambda measure: measure[0])
-
-
-def _checked_violations(
-    given: Sequence[Mapping[str, Any]], rules: Mapping[str, Rule], task: str
-) -> list[dict[str, Any]]:
-    """Return the rows with every column; the loader would refuse an undeclared rule much later."""
-    columns = ("rule", "severity", "step_index", "step_name", "detail")
-    violations = []
-    for row in given:
-        unknown = sorted(set(row) - set(columns))
-        if unknown:
-            raise InputError(f"a violation has {unknown}; accepted are {', '.join(columns)}")
-        name = str(row.get("rule"))
-        if name not in rules:
-            known = ", ".join(rules) or "none"
-            raise InputError(f"rule {name!r} is not declared in study.toml; declared: {known}")
-        if row.get("severity") != rules[name].severity:
-            raise InputError(
-                f"a violation of {name!r} has severity {row.get('severity')!r}; "
-                f"study.toml declares {rules[name].severity!r}"
-            )
-        if not rules[name].applies_to(task):
-            raise InputError(f"rule {name!r} does not apply to task {task!r} by study.toml")
-        violations.append({column: row.get(column) for column in columns})
-    return violations
+        finished.violations = checked_violations(domain.violations(trial, task), rules, task.id)
