@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from steelyard.analysis import first_divergence
+from steelyard.analysis import (
+    behaviour_shift,
+    consensus,
+    first_divergence,
+    similarity,
+    step_rates,
+)
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.stats import clustered_wilson_interval, wilson_interval
 
@@ -174,3 +180,15 @@ def test_parity_study(tables):
     extra = included[included["operation"] == "extra"].iloc[0]
     assert (extra["got"], extra["failures"], extra["total"]) == ("check_vendor_status", 0, 269)
     assert not math.isnan(extra["estimate"])
+
+
+@pytest.mark.parametrize(
+    "question", [consensus, step_rates, similarity, behaviour_shift, first_divergence]
+)
+def test_trials_of_which_none_ran_are_refused_by_name(tables, question):
+    # The 30 trials that the parity study never ran: there is no path to compare.
+    choice = {"arm": "react", "task": "INV-7009", "perturbation": "tool_fault"}
+    if question is behaviour_shift:
+        choice |= {"perturbation": ["decoy_tools", "tool_fault"], "reference": "decoy_tools"}
+    with pytest.raises(InputError, match=r"none of the .* trials that pass the filters"):
+        question(tables("plumbline_parity"), **choice)

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from made_up import SMALL_COLUMNS, SMALL_STUDY, SMALL_TRIALS
-from steelyard.errors import DataError
+from steelyard.errors import DataError, StudyError
 from steelyard.store.build import build_database
 from steelyard.store.connect import connect
 from steelyard.store.tables import StudyTables
@@ -90,6 +90,16 @@ def test_violations_give_what_was_upheld_and_only_where_a_rule_applies(load):
     assert wide.loc["b/t1/fault/0/0", "conformant"] == 1
     assert tables.frame("measures")["measure"].eq("upheld:only:t1").sum() == 3
     assert tables.frame("measures")["measure"].eq("upheld:must:x").sum() == 4
+
+
+def test_a_rule_for_a_task_without_trials_is_refused(load):
+    # A slip there would take the task out of the rule's denominator without a trace.
+    with pytest.raises(StudyError, match=r"study\.toml: unknown task 't11' .*did you mean 't1'"):
+        load(
+            columns=SMALL_COLUMNS + VIOLATIONS,
+            study=SMALL_STUDY + RULES.replace('["t1"]', '["t1", "t11"]'),
+            files={"violations.csv": "trial_id,rule,severity\n"},
+        )
 
 
 @pytest.mark.parametrize(

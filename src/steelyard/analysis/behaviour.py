@@ -84,7 +84,7 @@ def read_behaviours(
     Raises
     ------
     InputError
-        The study holds no steps; an unknown option; filters that leave no trial.
+        The study holds no steps; an unknown option; filters that leave no trial with a path.
     UnknownNameError
         A filter value of which the study has no trial.
     DataError
@@ -103,6 +103,11 @@ def read_behaviours(
     found = _paths(tables, path, failed_calls)
     statuses = ("completed",) if policy == "exclude" else ("completed", "failed")
     scored = trials["status"].isin(statuses)
+    if not scored.any():
+        raise InputError(
+            f"study {tables.study}: none of the {len(trials)} trials that pass the filters ran to "
+            f"its end (missing policy {policy!r}), so there is no path; widen the filters"
+        )
     taken = [
         found.get(name, ()) if counts else None
         for name, counts in zip(trials["trial_id"], scored, strict=True)
@@ -144,6 +149,11 @@ def with_outcomes(
     outcome = chosen.set_index("trial_id")["value"].dropna().astype(np.int64)
     trials = behaviours.scored
     trials = trials[trials["trial_id"].isin(outcome.index)]
+    if trials.empty:
+        raise InputError(
+            f"study {tables.study}: none of the {len(behaviours.trials)} trials that pass the "
+            "filters has both a path and an outcome; widen the filters"
+        )
     return trials.assign(outcome=outcome.loc[trials["trial_id"]].to_numpy()).reset_index(drop=True)
 
 

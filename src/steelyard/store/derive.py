@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from steelyard.errors import DataError
+from steelyard.errors import DataError, StudyError, UnknownNameError
 from steelyard.store.batch import Batch
 from steelyard.store.columns import Derived
 from steelyard.store.declaration import Declaration
@@ -35,7 +35,11 @@ def derive(
     DataError
         If a violation names a rule that the study does not declare, another severity than the
         declared one, or a task that the rule does not apply to.
+    StudyError
+        If a rule is declared for a task of which there is no trial: a slip there would take the
+        task out of the rule's denominator without a trace.
     """
+    _check_tasks(batches, declaration)
     broken = _broken(batches, declaration)
     for rule in derived:
         if rule.per_rule:
@@ -55,6 +59,16 @@ def derive(
                 {trial for trial, rules in broken.items() if rules & chosen},
                 [True] * len(batches["trials"]),
             )
+
+
+def _check_tasks(batches: Mapping[str, Batch], declaration: Declaration) -> None:
+    tasks = set(batches["trials"].columns["task"])
+    for name, rule in declaration.rules.items():
+        for task in () if rule.tasks == "*" else rule.tasks:
+            if task not in tasks:
+                where = f"experiments/{declaration.id}/study.toml"
+                unknown = UnknownNameError("task", task, tasks, f"rules.{name!r}")
+                raise StudyError(f"{where}: {unknown}")
 
 
 def _broken(batches: Mapping[str, Batch], declaration: Declaration) -> dict[str, set[str]]:
