@@ -97,6 +97,10 @@ class TestSql:
             parity.sql(query)
         assert len(parity.trials) == 768
 
+    def test_only_text(self, parity):
+        with pytest.raises(InputError, match="the text of one SELECT; this is int"):
+            parity.sql(5)
+
     def test_explain_is_a_question_too(self, parity):
         assert len(parity.sql("EXPLAIN SELECT * FROM trials"))
 

@@ -226,6 +226,8 @@ def run_query(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame
         If the text is not exactly one ``SELECT`` (or ``EXPLAIN``), or DuckDB refuses it. Nothing
         else is run, so that a question can neither change a file nor load an extension.
     """
+    if not isinstance(query, str):
+        raise InputError(f"a query is the text of one SELECT; this is {type(query).__name__}")
     reading = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
     try:
         kinds = [statement.type for statement in connection.extract_statements(query)]

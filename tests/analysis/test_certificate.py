@@ -59,7 +59,7 @@ def test_a_perturbation_without_a_scored_trial_is_named(small_study):
 
 def test_nothing_scored(small_study):
     found = certify(small_study([{"success": None}]), "a")
-    assert (found.bound, found.grade, found.worst_perturbation) == (0.0, "F", "")
+    assert (found.bound, found.grade, found.worst_perturbation) == (0.0, "", "")  # no finding, no F
     assert (found.clustered_bound, found.plumbline_bound) == (0.0, 0.0)
     assert found.reason == "no scored trial"
 

@@ -134,6 +134,13 @@ def test_caption_names_measure_policy_and_denominators(cli, arguments):
         assert f" {word}" in text
 
 
+def test_caption_tells_comparisons_that_share_an_arm_apart(cli):
+    """Three declared comparisons of arms with 384 trials each: 1,152 would count them twice."""
+    text = " ".join(cli("compare", "plumbline_retry").out.split())
+    assert "- plan_execute, react: reference 384 intended, 384 scored, 0 excluded;" in text
+    assert "1,152" not in text
+
+
 def test_long_query_result_is_cut_in_the_table_only(cli):
     query = ("sql", "SELECT trial_id FROM trials")
     assert "The first 100 of 25" in cli(*query).out

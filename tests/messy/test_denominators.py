@@ -72,7 +72,7 @@ def test_half_rewards_do_not_add_up_to_a_success(small_study):
     with pytest.raises(InputError, match=r"is 0\.5; a rate needs 0 or 1"):
         rates(tables)
     row = only(rates(tables, threshold=1.0))
-    assert (row["successes"], row["total"]) == (1, 4)
+    assert (row["successes"], row["total"], row["measure"]) == (1, 4, "reward >= 1")
 
 
 def test_the_same_trial_twice_is_refused(small_study):

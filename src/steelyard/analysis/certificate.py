@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 GRADES: Final = ((0.95, "A"), (0.85, "B"), (0.70, "C"), (0.50, "D"))
 """Lowest bound of each grade, as Plumbline publishes them; below the last one the grade is F."""
 
+NO_GRADE: Final = ""
+"""The grade of an arm of which no trial was scored: a letter would read as a finding."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -165,15 +168,15 @@ def certify(
         level=confidence,
         bound=bound,
         worst_perturbation=worst,
-        grade=grade(bound),
+        grade=grade(bound) if len(scored) else NO_GRADE,
         bound_as_intended=0.0 if unscored else bound,
         unscored_perturbations=unscored,
         clustered_bound=clustered_bound,
         clustered_worst=clustered_worst,
-        clustered_grade=grade(clustered_bound),
+        clustered_grade=grade(clustered_bound) if len(scored) else NO_GRADE,
         plumbline_bound=plumbline_bound,
         plumbline_worst=plumbline_worst,
-        plumbline_grade=grade(plumbline_bound),
+        plumbline_grade=grade(plumbline_bound) if len(scored) else NO_GRADE,
         **{name: int(table[name].sum()) for name in ("intended", "scored", "excluded")},
         reason=_limits(scored, unscored, _unassigned(tables, table, filters)),
         perturbations=table,

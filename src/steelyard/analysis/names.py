@@ -74,8 +74,17 @@ def present_arms(tables: StudyTables) -> list[str]:
     return list(sort_by_design(tables, arms, ("arm",))["arm"])
 
 
+def name_success(measure: str, threshold: float | None) -> str:
+    """Return what a table calls success: the measure, and the threshold where it has one."""
+    return measure if threshold is None else f"{measure} >= {threshold:g}"
+
+
 def resolve_by(by: str | Sequence[str]) -> tuple[str, ...]:
     """Return the grouping columns, checked: each one of :data:`DIMENSIONS`, none twice."""
+    if not isinstance(by, str | list | tuple):
+        raise InputError(
+            f"by is {by!r}; accepted: one or several of {', '.join(DIMENSIONS)}, or an empty list"
+        )
     columns = (by,) if isinstance(by, str) else tuple(by)
     for column in columns:
         if column not in DIMENSIONS:
@@ -156,6 +165,8 @@ def _declared_order(tables: StudyTables, column: str) -> list[str]:
 
 
 def _resolve_values(tables: StudyTables, column: str, value: Filter) -> list[str] | list[int]:
+    if isinstance(value, float):
+        raise InputError(f"filter {column} is {value!r}; accepted: text or an integer")
     names = [value] if isinstance(value, str | int) else list(value or ())
     if not names:
         raise InputError(f"filter {column} is an empty list; give at least one name")

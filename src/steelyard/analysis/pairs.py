@@ -12,6 +12,7 @@ import pandas as pd
 from steelyard.analysis.contrast import contrast
 from steelyard.analysis.names import (
     TrialFilters,
+    name_success,
     resolve_by,
     resolve_measure,
     resolve_policy,
@@ -64,9 +65,10 @@ class PairQuestion:
             raise InputError(
                 f"confidence is {question.confidence}; accepted: above 0.5 and below 1"
             )
-        if question.margin is not None and not 0 < question.margin < 1:
+        margin = question.margin
+        if margin is not None and not (isinstance(margin, int | float) and 0 < margin < 1):
             raise InputError(
-                f"margin is {question.margin}; accepted: a difference of rates above 0 and below 1"
+                f"margin is {margin!r}; accepted: a difference of rates above 0 and below 1"
             )
         if question.adjust not in ADJUSTMENTS:
             raise InputError(f"adjust is {question.adjust!r}; accepted: {', '.join(ADJUSTMENTS)}")
@@ -98,7 +100,7 @@ class PairQuestion:
             table = table.assign(reference=reference, candidate=candidate)
             parts.append(sort_by_design(tables, table, self.columns))
         table = _adjusted(pd.concat(parts, ignore_index=True), self.adjust).assign(
-            measure=self.measure,
+            measure=name_success(self.measure, self.threshold),
             missing_policy=self.policy,
             population=self.population,
             level=self.confidence,

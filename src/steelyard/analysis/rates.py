@@ -10,6 +10,7 @@ import pandas as pd
 from steelyard.analysis.denominators import COUNTS, cases, count_trials, counted_groups
 from steelyard.analysis.names import (
     Filters,
+    name_success,
     resolve_by,
     resolve_measure,
     resolve_policy,
@@ -71,8 +72,9 @@ def rates(
     pandas.DataFrame
         One row per group (and case), in the study's order of arms and perturbations:
 
-        - the ``by`` columns, ``measure``, ``missing_policy``, ``population``, ``attempt``,
-          ``case`` (``observed``, ``worst`` or ``best``);
+        - the ``by`` columns, ``measure`` (with its threshold, where there is one),
+          ``missing_policy``, ``population``, ``attempt``, ``case`` (``observed``,
+          ``worst`` or ``best``);
         - ``intended``, ``scored``, ``imputed``, ``excluded``, ``failed``, ``missing``,
           ``unmeasured``, ``not_applied``, ``applied_unknown``: trials, see
           :func:`steelyard.analysis.denominators.count_trials`;
@@ -102,7 +104,10 @@ def rates(
     ]
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(
-        measure=name, missing_policy=policy, population=population, attempt=attempt
+        measure=name_success(name, threshold),
+        missing_policy=policy,
+        population=population,
+        attempt=attempt,
     )
     # The sort is stable, so the worst case of a group stays above its best case.
     return sort_by_design(tables, table, columns)[[*columns, *_COLUMNS]]

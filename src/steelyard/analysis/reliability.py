@@ -19,6 +19,7 @@ from steelyard.analysis.denominators import (
 )
 from steelyard.analysis.names import (
     Filters,
+    name_success,
     resolve_by,
     resolve_measure,
     resolve_policy,
@@ -119,7 +120,9 @@ def reliability(
         for head, group in zip(heads, counted_groups(chosen, columns), strict=True):
             rows += [{**head, **row, "case": case} for row in _curve(group, k_max, confidence)]
     table = pd.DataFrame(rows)
-    table = table.assign(measure=name, missing_policy=policy, population=population)
+    table = table.assign(
+        measure=name_success(name, threshold), missing_policy=policy, population=population
+    )
     return sort_by_design(tables, table, columns)[[*columns, *_COLUMNS]]
 
 

@@ -206,7 +206,16 @@ def _denominators(frame: pd.DataFrame) -> str:
 
 
 def _sides(frame: pd.DataFrame) -> str:
+    """Count both sides; of several comparisons each by itself, since they may share arms."""
     frame = frame[frame["case"] == frame["case"].iloc[0]]
+    pairs = frame.groupby(["reference", "candidate"], sort=False)
+    if len(pairs) == 1:
+        return f"Trials: {_counts(frame)}."
+    lines = (f"{pair[0]}, {pair[1]}: {_counts(rows)}." for pair, rows in pairs)
+    return "Trials of\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _counts(frame: pd.DataFrame) -> str:
     sides = []
     for side in ("reference", "candidate"):
         counts = (
@@ -214,7 +223,7 @@ def _sides(frame: pd.DataFrame) -> str:
             for name in ("intended", "scored", "excluded")
         )
         sides.append(f"{side} {', '.join(counts)}")
-    return f"Trials: {'; '.join(sides)}."
+    return "; ".join(sides)
 
 
 def _pairs(frame: pd.DataFrame) -> str:
