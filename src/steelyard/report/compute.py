@@ -24,8 +24,8 @@ from steelyard.report.pin_file import ABOUT_THE_TABLES, read_pins
 from steelyard.report.pins import PinResult, check_pins, count_statuses
 
 if TYPE_CHECKING:
+    from steelyard.analysis.evidence import Evidence
     from steelyard.report.content import StudyContent
-    from steelyard.store.tables import StudyTables
 
 Tell: TypeAlias = Callable[[str], None]
 _HERE = threading.Lock()
@@ -171,13 +171,13 @@ def compute_study(root: Path, study: str, *, reports: bool) -> Computed:
 
     connection = connect(root / DATABASE)
     try:
-        tables = StudyTables(connection, study)
-        pins = _pins(root, tables)
+        evidence = Evidence(StudyTables(connection, study))
+        pins = _pins(root, evidence)
         content = None
         if reports:
             from steelyard.report.content import collect
 
-            content = collect(Evidence(tables), pins)
+            content = collect(evidence, pins)
     finally:
         connection.close()
     counts = count_statuses(pins)
@@ -207,7 +207,8 @@ def _told(studies: Sequence[str], computed: Iterable[Computed], tell: Tell) -> I
         yield next(results)
 
 
-def _pins(root: Path, tables: StudyTables) -> list[PinResult]:
+def _pins(root: Path, evidence: Evidence) -> list[PinResult]:
+    tables = evidence.tables
     shown_as = f"experiments/{tables.study}/pins.toml"
     path = root / shown_as
     claims = sorted(tables.frame("claims")["claim"])
@@ -219,7 +220,7 @@ def _pins(root: Path, tables: StudyTables) -> list[PinResult]:
     if pins.study != tables.study:
         raise StudyError(f"{shown_as}: study is {pins.study!r}; the folder says {tables.study!r}")
     _require_every_claim(claims, pins.ids(), shown_as)
-    return check_pins(tables, pins)
+    return check_pins(tables, pins, evidence=evidence)
 
 
 def _require_every_claim(claims: Sequence[str], pinned: Sequence[str], shown_as: str) -> None:

@@ -128,7 +128,7 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
     -------
     StudyContent
     """
-    from steelyard.analysis.audit import audit
+    from steelyard.analysis.audit import audit_evidence
     from steelyard.report.content_figures import study_drawings
     from steelyard.report.content_trajectories import study_trajectories
 
@@ -138,7 +138,7 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
         design=evidence.tables.design,
         tables=tables,
         drawings=study_drawings(evidence.tables.design, tables),
-        audit=audit(evidence.tables),
+        audit=audit_evidence(evidence),
         pins=tuple(pins),
         claims=_claims(evidence),
         trajectories=study_trajectories(evidence),

@@ -89,7 +89,9 @@ class PinResult:
         return row | {"reason": self.reason, "source": self.source, "message": self.message}
 
 
-def check_pins(tables: StudyTables, pins: Pins, ids: Sequence[str] = ()) -> list[PinResult]:
+def check_pins(
+    tables: StudyTables, pins: Pins, ids: Sequence[str] = (), evidence: Evidence | None = None
+) -> list[PinResult]:
     """Compute pinned numbers from the tables and compare.
 
     Parameters
@@ -100,6 +102,8 @@ def check_pins(tables: StudyTables, pins: Pins, ids: Sequence[str] = ()) -> list
         From :func:`read_pins`.
     ids : sequence of str, optional
         Check only these; all when empty.
+    evidence : Evidence, optional
+        Of the same tables, where some of it has been computed already.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def check_pins(tables: StudyTables, pins: Pins, ids: Sequence[str] = ()) -> list
         if name not in known:
             raise UnknownNameError("pin", name, known, f"study {pins.study}")
     wanted = set(ids or known)
-    evidence = Evidence(tables)
+    evidence = evidence or Evidence(tables)
     results = [check_pin(evidence, group, pin) for group, pin in pins.pinned() if pin.id in wanted]
     for entry in pins.not_determinable:
         results += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.analysis.audit.checklist import CHECKS, audit
+from steelyard.analysis.audit.checklist import CHECKS, audit, audit_evidence
 from steelyard.analysis.audit.findings import VERDICTS, Finding
 
-__all__ = ["CHECKS", "VERDICTS", "Finding", "audit"]
+__all__ = ["CHECKS", "VERDICTS", "Finding", "audit", "audit_evidence"]

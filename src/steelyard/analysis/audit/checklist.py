@@ -94,7 +94,11 @@ def audit(tables: StudyTables) -> pd.DataFrame:
         If the tables hold something that no analysis accepts, such as a rate of a measure with
         values other than 0 and 1.
     """
-    evidence = Evidence(tables)
+    return audit_evidence(Evidence(tables))
+
+
+def audit_evidence(evidence: Evidence) -> pd.DataFrame:
+    """Return :func:`audit` of evidence of which some may have been computed already."""
     names = [field.name for field in fields(Finding)]
     rows = [(check.__name__, *astuple(finding)) for check in CHECKS for finding in check(evidence)]
     return pd.DataFrame(rows, columns=["check", *names])
