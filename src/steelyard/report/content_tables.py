@@ -13,7 +13,7 @@ from steelyard.analysis.manipulation import manipulation
 from steelyard.analysis.rates import rates
 from steelyard.analysis.reliability import reliability
 from steelyard.analysis.repeats import repeat_agreement, seeds
-from steelyard.report import layouts
+from steelyard.report import layouts, notes
 from steelyard.report.tables import Column
 from steelyard.store.schema import MISSING_POLICIES
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class View:
-    """A printed excerpt of a table: some rows, some columns, one heading."""
+    """A printed excerpt of a table: some rows, some columns, one heading, how to read it."""
 
     title: str
     frame: pd.DataFrame
     columns: tuple[Column, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _policies(evidence: Evidence) -> ReportTable | None:
     if not parts[0]["excluded"].sum():
         return None
     frame = _in_order(pd.concat(parts, ignore_index=True), evidence, ("arm",))
-    view = View("What a trial without a score counts as", frame, layouts.POLICIES)
+    view = View("What a trial without a score counts as", frame, layouts.POLICIES, notes.POLICIES)
     return ReportTable("missing_policies", frame, (view,))
 
 
@@ -226,11 +227,12 @@ def _comparisons(evidence: Evidence, manipulated: ReportTable | None) -> ReportT
     main = frame[(frame["population"] == "assigned") & (frame["case"] == "observed")]
     rest = frame[~frame.index.isin(main.index)]
     views = [
-        View("Differences", main, layouts.DIFFERENCES),
-        View("Tests and equivalence", main, layouts.TESTS),
+        View("Differences", main, layouts.DIFFERENCES, notes.DIFFERENCES),
+        View("Tests and equivalence", main, layouts.TESTS, notes.TESTS),
     ]
     if len(rest):
-        views.append(View("The same comparisons under other readings", rest, layouts.READINGS))
+        title = "The same comparisons under other readings"
+        views.append(View(title, rest, layouts.READINGS, notes.READINGS))
     return ReportTable("comparisons", frame, tuple(views))
 
 
@@ -279,7 +281,7 @@ def _certificates(evidence: Evidence) -> ReportTable | None:
         for policy in policies
     ]
     frame = pd.DataFrame(rows)
-    view = View("Certified bounds", frame, layouts.CERTIFICATES)
+    view = View("Certified bounds", frame, layouts.CERTIFICATES, notes.CERTIFICATES)
     return ReportTable("certificates", frame, (view,))
 
 

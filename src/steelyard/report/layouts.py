@@ -34,7 +34,10 @@ POLICIES = (
     _ARM,
     column("a trial without a score", "missing_policy"),
     column("case", "case"),
-    *_COUNTS,
+    column("intended", "intended", kind="count"),
+    column("scored", "scored", kind="count"),
+    column("counted without a score", "imputed", kind="count"),
+    column("excluded", "excluded", kind="count"),
     *_RATE,
 )
 

@@ -180,7 +180,7 @@ def _open_tables(content: StudyContent, entry: PageStudy) -> list[Markup]:
                     )
                 frame = frame[frame[column] == value]
             title = ", ".join([view.title, *entry.where.values()])
-            shown.append(_table(View(title, frame, view.columns)))
+            shown.append(_table(View(title, frame, view.columns, view.note)))
     return shown
 
 
@@ -193,7 +193,10 @@ def _checks(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _table(view: View) -> Markup:
-    return _markup(html_table(view.frame, view.columns, view.title))
+    table = _markup(html_table(view.frame, view.columns, view.title))
+    if not view.note:
+        return table
+    return table + Markup('<p class="note">{}</p>').format(view.note)
 
 
 def _disputed(group: dict[str, Any]) -> dict[str, Any]:

@@ -229,7 +229,8 @@ def _names(content: StudyContent) -> dict[str, Any]:
 
 
 def _markdown(view: View) -> str:
-    return markdown_table(view.frame, view.columns)
+    table = markdown_table(view.frame, view.columns)
+    return f"{table}\n{view.note}\n" if view.note else table
 
 
 def _template(study: str, templates: jinja2.Environment) -> jinja2.Template:
