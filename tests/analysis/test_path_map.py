@@ -39,12 +39,10 @@ def test_order_of_insertion_changes_nothing(small_study):
         assert getattr(first, name).equals(getattr(again, name))
 
 
-def test_no_scored_trial_leaves_empty_frames(small_study):
+def test_without_a_scored_trial_there_is_no_map(small_study):
     rows = [{"status": "missing"}, {"task": "u", "status": "failed", "steps": walks.steps("a")}]
-    found = path_map(small_study([r | {"success": None} for r in rows]))
-    assert found.paths.empty
-    assert found.trials.empty
-    assert list(found.similarities.columns) == ["task", "path", "other", "similarity"]
+    with pytest.raises(InputError, match="none of the 2 trials .* so there is no path"):
+        path_map(small_study([r | {"success": None} for r in rows]))
 
 
 def test_a_study_without_steps_is_refused(small_study):
