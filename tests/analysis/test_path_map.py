@@ -41,7 +41,7 @@ def test_order_of_insertion_changes_nothing(small_study):
 
 def test_without_a_scored_trial_there_is_no_map(small_study):
     rows = [{"status": "missing"}, {"task": "u", "status": "failed", "steps": walks.steps("a")}]
-    with pytest.raises(InputError, match="none of the 2 trials .* so there is no path"):
+    with pytest.raises(InputError, match=r"none of the 2 trials .* so there is no path"):
         path_map(small_study([r | {"success": None} for r in rows]))
 
 
