@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 POPULATIONS: Final = ("assigned", "applied")
 ATTEMPTS: Final = ("final", "first")
+_CASE: Final = ("task", "perturbation", "variant")
 
 
 def select(
@@ -50,7 +51,8 @@ def select(
     completed trial without a row for the measure is one to which the measure does not apply (an
     approval rule on an invoice that needs no approval); it is not listed. A trial that failed or
     never ran has no row either, but it was meant to be measured: it is listed when the measure
-    applies to other trials of its arm and task, or when no trial of the task completed.
+    applies to other trials of its arm and task, or when no trial of the task completed, unless
+    other arms completed the very same case and the measure applies to none of them.
 
     Parameters
     ----------
@@ -176,23 +178,40 @@ def _is_concerned(tables: StudyTables, measure: str, trials: pd.DataFrame) -> pd
     has_row = trials["has_row"]
     if bool(has_row.all()):
         return has_row
-    query = """
-        SELECT t.arm, t.task, bool_or(m.trial_id IS NOT NULL) AS applies,
+    applies = _where_it_applies(tables, measure, ("arm", "task"))
+    by_task = applies.groupby("task", as_index=False)[["applies", "ran"]].any()
+    cells = applies.merge(by_task, on="task", suffixes=("", "_task"))
+    # The nearest evidence decides: the arm's own trials of the task, else anyone's.
+    elsewhere = cells["applies_task"] | ~cells["ran_task"]
+    cells["concerned"] = cells["applies"] | (~cells["ran"] & elsewhere)
+    by_case = _where_it_applies(tables, measure, _CASE)
+    by_case["refuted"] = by_case["ran"] & ~by_case["applies"]
+    concerned = _looked_up(cells, ("arm", "task"), "concerned", trials)
+    refuted = _looked_up(by_case, _CASE, "refuted", trials)
+    return has_row | (trials["status"].ne("completed") & concerned & ~refuted)
+
+
+def _where_it_applies(tables: StudyTables, measure: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Tell for each cell whether a trial has a row of the measure, and whether one completed."""
+    cell = ", ".join(f"t.{column}" for column in columns)
+    query = f"""
+        SELECT {cell}, bool_or(m.trial_id IS NOT NULL) AS applies,
                bool_or(t.status = 'completed') AS ran
         FROM trials t
         LEFT JOIN measures m
                ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = ?
-        WHERE t.study = ? GROUP BY t.arm, t.task
+        WHERE t.study = ? GROUP BY {cell}
     """
-    cells = tables.connection.execute(query, [measure, tables.study]).df()
-    by_task = cells.groupby("task", as_index=False)[["applies", "ran"]].any()
-    cells = cells.merge(by_task, on="task", suffixes=("", "_task"))
-    # The nearest evidence decides: the arm's own trials of the task, else anyone's.
-    elsewhere = cells["applies_task"] | ~cells["ran_task"]
-    cells["concerned"] = cells["applies"] | (~cells["ran"] & elsewhere)
-    known = cells.set_index(["arm", "task"])["concerned"]
-    lookup = known.reindex(pd.MultiIndex.from_frame(trials[["arm", "task"]])).to_numpy(dtype=bool)
-    return has_row | (trials["status"].ne("completed") & lookup)
+    return tables.connection.execute(query, [measure, tables.study]).df()
+
+
+def _looked_up(
+    cells: pd.DataFrame, columns: tuple[str, ...], what: str, trials: pd.DataFrame
+) -> np.ndarray:
+    """Return a cell's truth value for each trial."""
+    known = cells.set_index(list(columns))[what]
+    keys = pd.MultiIndex.from_frame(trials[list(columns)])
+    return np.asarray(known.reindex(keys), dtype=bool)
 
 
 def _standing(
