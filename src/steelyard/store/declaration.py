@@ -28,7 +28,11 @@ SCOPE_COLUMNS = ("arm", "task", "perturbation", "variant", "repeat")
 
 
 class StudyInfo(Declared):
-    """``[study]``: what it is and where it comes from."""
+    """``[study]``: what it is and where it comes from.
+
+    ``developed_on`` names the studies whose results were seen when the arms of this one got their
+    present form: on cases of those, its rates say how well the arms were fitted.
+    """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     title: Text
@@ -39,6 +43,7 @@ class StudyInfo(Declared):
     model: str | None = None
     created_at: str | None = None
     notes: tuple[Text, ...] = ()
+    developed_on: tuple[Text, ...] = ()
 
 
 class DataSource(Declared):

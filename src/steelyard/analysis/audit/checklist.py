@@ -28,6 +28,7 @@ from steelyard.analysis.audit.manipulation import (
     perturbation_applied,
     perturbation_applied_by_repeat,
 )
+from steelyard.analysis.audit.provenance import held_out_cases
 from steelyard.analysis.audit.repeats import (
     error_over_repeats,
     exchangeable_repeats,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 CHECKS: Final[tuple[Check, ...]] = (
     perturbation_applied,
     perturbation_applied_by_repeat,
+    held_out_cases,
     confounded_comparisons,
     arms_of_other_studies,
     missing_trials,
