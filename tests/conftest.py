@@ -85,7 +85,8 @@ def small_study() -> Iterator[SmallStudy]:
     ``state`` (dictionary), ``violations`` (list of dictionaries), ``covariates`` (dictionary).
     Every other key is a measure: a number, or None for "not measured". ``claims`` and
     ``divergences`` are lists of rows. Sections of the declaration (``design``, ``measures``,
-    ``missing``, ``scope``, ``comparisons``, ``rules``) replace the ones made from the trials.
+    ``missing``, ``scope``, ``comparisons``, ``rules``) replace the ones made from the trials;
+    ``info`` is the section ``[study]``.
     With ``beside=tables`` the study goes into the database of another small study.
     """
     made: list[duckdb.DuckDBPyConnection] = []
@@ -175,7 +176,8 @@ def _declaration(
         },
         "measures": {"primary": measures[0], "others": measures[1:]},
     }
-    for name, section in sections.items():
+    for given, section in sections.items():
+        name = "study" if given == "info" else given
         is_table = isinstance(section, Mapping) and name not in ("rules", "scope")
         content[name] = {**content.get(name, {}), **section} if is_table else section
     return Declaration.of(**content)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from steelyard.analysis.estimands import (
     certificates,
     counts,
+    decisions,
     differences,
     proportions,
     replacement,
@@ -20,4 +21,13 @@ from steelyard.analysis.estimands.registry import FIGURES, Computed, compute, es
 __all__ = ["FIGURES", "Computed", "compute", "estimand_names"]
 
 # Importing a module registers its estimands; named here so that none looks unused.
-_REGISTERED = (certificates, counts, differences, proportions, replacement, spread, trajectories)
+_REGISTERED = (
+    certificates,
+    counts,
+    decisions,
+    differences,
+    proportions,
+    replacement,
+    spread,
+    trajectories,
+)
