@@ -137,3 +137,17 @@ def _inside_itself():
 def test_what_json_cannot_hold_is_refused(value, said):
     with pytest.raises(InputError, match=said):
         canonical_dumps(value)
+
+
+def test_a_name_may_come_again_in_another_object_of_a_deep_text():
+    deep = "[" * 200 + '{"a": 1}' + "]" * 200 + ', {"a": 2, "b": 3}'
+    assert loads(f"[{deep}]", max_depth=300)[1] == {"a": 2, "b": 3}
+    with pytest.raises(DataError, match="'b' occurs twice"):
+        loads(f"[{deep.replace('a', 'b')}]", max_depth=300)
+
+
+@pytest.mark.parametrize("end", ["", "\\"])
+def test_a_string_that_never_ends_is_one_fault_and_not_one_per_quote(end):
+    # With one attempt per quote this text would take minutes.
+    with pytest.raises(DataError, match="nested deeper"):
+        loads("[" * 200 + '"' + '\\"' * 300_000 + end)

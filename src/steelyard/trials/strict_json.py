@@ -23,7 +23,9 @@ _WRITABLE_DEPTH = 500  # below the interpreter's own limit; also ends at a value
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.DOTALL)
+# A string that never ends is one token up to the end of the text: were every quote in it tried in
+# turn, the time would grow with the square of the length.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.DOTALL)
 _WORDS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -195,19 +197,24 @@ def _refuse_faults(source: str, path: str, max_depth: int) -> None:
             raise _at(source, token.start(), path, f"{word} is not JSON; use null or a number")
         elif word.startswith('"'):
             is_name = index + 1 < len(tokens) and tokens[index + 1].group() == ":"
-            _note_name(open_names, word, _at(source, token.start(), path, "") if is_name else None)
+            if is_name and _is_repeated(open_names, word):
+                name = json.loads(word, strict=False)
+                fault = f"the member name {name!r} occurs twice in one object"
+                raise _at(source, token.start(), path, fault)
         elif _too_large(word):
             raise _at(source, token.start(), path, f"the number {word[:40]} is too large")
 
 
-def _note_name(open_names: list[set[str] | None], word: str, place: DataError | None) -> None:
+def _is_repeated(open_names: list[set[str] | None], word: str) -> bool:
+    """Return whether the innermost object has a member of this name; if not, note the name."""
     names = open_names[-1] if open_names else None
-    if place is None or names is None:
-        return
+    if names is None:
+        return False
     name = json.loads(word, strict=False)
     if name in names:
-        raise DataError(f"{place}the member name {name!r} occurs twice in one object")
+        return True
     names.add(name)
+    return False
 
 
 def _too_large(word: str) -> bool:
