@@ -1,0 +1,150 @@
+"""How far several arms give the same answer to the same case, beyond chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from steelyard.analysis.names import (
+    TrialFilters,
+    present_arms,
+    resolve_arm,
+    resolve_by,
+    resolve_filters,
+)
+from steelyard.analysis.paired_arms import CASE
+from steelyard.analysis.selection import fetch_trials
+from steelyard.errors import InputError, UnknownNameError
+from steelyard.stats.ratios import cluster_draws
+
+if TYPE_CHECKING:
+    from steelyard.store.tables import StudyTables
+
+LEVEL: Final = 0.95
+
+
+def agreement(
+    tables: StudyTables,
+    name: str,
+    *,
+    arms: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    n_resamples: int = 1_000,
+    seed: int = 0,
+    **filters: Unpack[TrialFilters],
+) -> pd.DataFrame:
+    """Return Krippendorff's alpha of the arms' answers, one nominal answer per arm and case.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    name : str
+        The covariate that holds the answer, such as ``directive``. An arm without one did not
+        answer: the case still counts for the others.
+    arms : sequence of str, optional
+        At least two; all arms when absent.
+    by : str or sequence of str, default ()
+        Strata, of perturbation, task, variant and repeat.
+    n_resamples, seed : int
+        Of the bootstrap over tasks.
+    **filters
+        ``task``, ``perturbation``, ``variant``, ``repeat``: one name or several.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per stratum: the ``by`` columns, ``answer``, ``arms``, ``cases`` with at least two
+        answers, ``unanimous`` cases among these, ``alpha`` (1: always the same; 0: as by chance;
+        NaN where only one answer occurs at all, or no case has two), ``low`` and ``high``
+        (percentile limits at 95 % over resampled tasks), ``level``, ``n_clusters``,
+        ``n_resamples``, ``seed``.
+
+    Raises
+    ------
+    InputError
+        For fewer than two arms, or a grouping by arm.
+    UnknownNameError
+        For a name that the study does not hold.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability. Computed by the package
+    ``krippendorff``.
+    """
+    columns = resolve_by(by)
+    chosen = present_arms(tables) if arms is None else [resolve_arm(tables, arm) for arm in arms]
+    if len(set(chosen)) < 2 or "arm" in columns:
+        raise InputError("agreement is between at least two arms, over cases; do not group by arm")
+    answers = _answers(tables, name, chosen, filters)
+    groups = answers.groupby(list(columns), sort=True) if columns else [((), answers)]
+    rows = [
+        dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
+        | {"answer": name, "arms": len(set(chosen))}
+        | _agreeing(part, n_resamples, seed)
+        for key, part in groups
+    ]
+    return pd.DataFrame(rows)
+
+
+def _answers(
+    tables: StudyTables, name: str, arms: list[str], filters: TrialFilters
+) -> pd.DataFrame:
+    """Return one row per arm and case with its answer, None where it has none."""
+    covariates = tables.frame("covariates")
+    known = sorted(set(covariates["name"]))
+    if name not in known:
+        raise UnknownNameError("covariate", name, known, f"study {tables.study}")
+    trials = fetch_trials(tables, resolve_filters(tables, {**filters, "arm": arms}))
+    wanted = covariates.loc[covariates["name"].eq(name), ["trial_id", "value"]]
+    return trials.merge(wanted, on="trial_id", how="left")[[*CASE, "arm", "value"]]
+
+
+def _agreeing(part: pd.DataFrame, n_resamples: int, seed: int) -> dict[str, Any]:
+    given = part.dropna(subset=["value"])
+    counts = pd.crosstab([given[column] for column in CASE], given["value"])
+    counts = counts[counts.sum(axis=1).ge(2)]
+    table = counts.to_numpy(dtype=np.int64)
+    tasks, clusters = pd.factorize(counts.index.get_level_values("task"))
+    low, high = _limits(table, tasks, len(clusters), n_resamples, seed)
+    return {
+        "cases": len(table),
+        "unanimous": int(((table > 0).sum(axis=1) == 1).sum()),
+        "alpha": _alpha(table),
+        "low": low,
+        "high": high,
+        "level": LEVEL,
+        "n_clusters": len(clusters),
+        "n_resamples": n_resamples,
+        "seed": seed,
+    }
+
+
+def _limits(
+    table: npt.NDArray[np.int64],
+    tasks: npt.NDArray[np.int64],
+    clusters: int,
+    n_resamples: int,
+    seed: int,
+) -> tuple[float, float]:
+    if clusters < 2 or math.isnan(_alpha(table)):
+        return math.nan, math.nan
+    draws = cluster_draws(clusters, n_resamples, seed)
+    drawn = [_alpha(np.repeat(table, draw[tasks], axis=0)) for draw in draws]
+    tail = (1.0 - LEVEL) / 2.0
+    low, high = (float(q) for q in np.nanquantile(drawn, [tail, 1.0 - tail]))
+    return low, high
+
+
+def _alpha(table: npt.NDArray[np.int64]) -> float:
+    """Return alpha of counts of each answer in each case; NaN where it has no meaning."""
+    import krippendorff
+
+    if (table.sum(axis=0) > 0).sum() < 2:
+        return math.nan
+    return float(krippendorff.alpha(value_counts=table, level_of_measurement="nominal"))
