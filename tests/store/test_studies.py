@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,12 +12,13 @@ from steelyard.store.declaration import read_declarations
 from steelyard.store.tables import study_names
 
 PLUMBLINE = ("plumbline_determinism", "plumbline_parity", "plumbline_retry")
-STUDIES = ("autogpt_benchmarks", "mle_bench_famou", *PLUMBLINE, "tau_bench_airline")
+PUBLISHED = ("autogpt_benchmarks", "mle_bench_famou", *PLUMBLINE, "tau_bench_airline")
+STUDIES = tuple(read_declarations(Path(__file__).resolve().parents[2]))
 
 
-def test_there_are_six_studies(database, root):
+def test_every_declared_study_is_in_the_database(database):
     assert tuple(study_names(database)) == STUDIES
-    assert tuple(read_declarations(root)) == STUDIES
+    assert set(PUBLISHED) <= set(STUDIES)
 
 
 @pytest.mark.parametrize(
