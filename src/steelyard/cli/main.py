@@ -15,6 +15,7 @@ from steelyard import SteelyardError, __version__
 from steelyard.cli.agreement import consensus, parity
 from steelyard.cli.audits import audit
 from steelyard.cli.behaviour import first_divergence, similarity
+from steelyard.cli.bound import bound
 from steelyard.cli.comparison import compare
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
 from steelyard.cli.harness import plan, replay
@@ -56,6 +57,7 @@ app.command()(plan)
 app.command(name="run")(run_trials)
 app.command()(replay)
 app.add_typer(data, name="data")
+app.add_typer(bound, name="bound")
 
 
 def _show_version(wanted: bool) -> None:
