@@ -29,6 +29,7 @@ FILES = {
     "states": "states.csv",
     "measures": "measures.csv",
     "violations": "violations.csv",
+    "signals": "signals.csv",
     "covariates": "covariates.csv",
 }
 """The file of each table. Steps are by far the largest; the others stay readable in a diff."""

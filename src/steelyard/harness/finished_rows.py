@@ -31,7 +31,10 @@ _TRIALS = arrow_schema(TABLES["trials"])
 
 ROW_SCHEMAS: dict[str, pa.Schema] = {
     "trials": pa.schema([_TRIALS.field(name) for name in FILLED]),
-    **{name: arrow_schema(TABLES[name]) for name in ("steps", "states", "measures", "violations")},
+    **{
+        name: arrow_schema(TABLES[name])
+        for name in ("steps", "states", "measures", "violations", "signals")
+    },
 }
 """What `finished_rows` returns, by table."""
 
@@ -77,10 +80,11 @@ def finished_rows(study: str, finished: Sequence[FinishedTrial]) -> dict[str, Co
             rows["measures"]["trial_id"].append(trial_id)
             rows["measures"]["measure"].append(measure)
             rows["measures"]["value"].append(value)
-        for violation in trial.violations:
-            rows["violations"]["trial_id"].append(trial_id)
-            for column, value in violation.items():
-                rows["violations"][column].append(value)
+        for table, added in (("violations", trial.violations), ("signals", trial.signals)):
+            for row in added:
+                rows[table]["trial_id"].append(trial_id)
+                for column, value in row.items():
+                    rows[table][column].append(value)
     for columns in rows.values():
         columns["study"] = [study] * len(columns["trial_id"])
     return rows

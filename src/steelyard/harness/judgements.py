@@ -12,9 +12,21 @@ from typing import Any
 from steelyard.errors import InputError
 from steelyard.harness.snapshots import storable
 from steelyard.store.declaration import Rule
+from steelyard.store.schema import TABLES
 
 VIOLATION_COLUMNS = ("rule", "severity", "step_index", "step_name", "detail")
 LARGEST_STEP_INDEX = 2**31 - 1  # the column is a 32-bit INTEGER
+SIGNAL_TYPES = {
+    column.name: column.type
+    for column in TABLES["signals"].columns
+    if column.name not in ("study", "trial_id")
+}
+_ACCEPTED = {
+    "INTEGER": "whole numbers from 0",
+    "BIGINT": "whole numbers from 0",
+    "DOUBLE": "finite numbers from 0",
+    "BOOLEAN": "True, False",
+}
 
 
 def checked_applied(value: Any, perturbation: str) -> bool | None:
@@ -65,11 +77,47 @@ def checked_violations(
     return violations
 
 
+def checked_signals(given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of ``signals`` with every column; InputError for what the table cannot hold."""
+    rows, seen = [], set()
+    for row in given:
+        unknown = sorted(set(row) - set(SIGNAL_TYPES))
+        if unknown:
+            raise InputError(f"a signal has {unknown}; accepted are {', '.join(SIGNAL_TYPES)}")
+        index = row.get("step_index")
+        if not _is_step(index) or index in seen:
+            raise InputError(
+                f"signals have step_index {index!r}; accepted are whole numbers from 0, each once"
+            )
+        seen.add(index)
+        for name, value in row.items():
+            _check_signal(name, value)
+        rows.append({name: row.get(name) for name in SIGNAL_TYPES})
+    return rows
+
+
+def _check_signal(name: str, value: Any) -> None:
+    kind = SIGNAL_TYPES[name]
+    if value is None:
+        return
+    if kind == "BOOLEAN":
+        good = isinstance(value, bool)
+    else:
+        number = int if kind != "DOUBLE" else (int, float)
+        good = isinstance(value, number) and not isinstance(value, bool) and 0 <= value < 2**63
+    if not good:
+        raise InputError(f"signal {name!r} is {value!r}; accepted are {_ACCEPTED[kind]} and None")
+
+
+def _is_step(index: Any) -> bool:
+    whole = isinstance(index, int) and not isinstance(index, bool)
+    return whole and 0 <= index <= LARGEST_STEP_INDEX
+
+
 def _check_place(rule: str, row: Mapping[str, Any]) -> None:
     """Refuse a step or a detail that the table has no place for."""
     index = row.get("step_index")
-    whole = isinstance(index, int) and not isinstance(index, bool)
-    if index is not None and not (whole and 0 <= index <= LARGEST_STEP_INDEX):
+    if index is not None and not _is_step(index):
         raise InputError(
             f"a violation of {rule!r} has step_index {index!r}; accepted are whole numbers from 0 "
             "and None"

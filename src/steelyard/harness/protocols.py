@@ -71,7 +71,11 @@ class World(Protocol):
 
 
 class Domain(Protocol):
-    """Tasks, the world they are done in, and how a trial is judged."""
+    """Tasks, the world they are done in, and how a trial is judged.
+
+    A domain may have ``signals(trial)``, which returns what a stopping policy may know after each
+    step: rows of ``signals`` without study and trial_id.
+    """
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from steelyard.harness.judgements import (
     checked_applied,
     checked_measures,
+    checked_signals,
     checked_violations,
 )
 from steelyard.harness.protocols import (
@@ -78,8 +79,8 @@ class FinishedTrial:
     state : str or None
         JSON text.
     measures : list of (str, float or None)
-    violations : list of mapping
-        Rows of the table, without study and trial_id.
+    violations, signals : list of mapping
+        Rows of these tables, without study and trial_id.
     stop : str or None
         Why the whole run has to end.
     """
@@ -95,6 +96,7 @@ class FinishedTrial:
     state: str | None = None
     measures: Sequence[tuple[str, float | None]] = ()
     violations: Sequence[Mapping[str, Any]] = ()
+    signals: Sequence[Mapping[str, Any]] = ()
     stop: str | None = None
 
 
@@ -246,7 +248,7 @@ class _Running:
         if self.setup is None:
             return
         # Plain tuples: they travel between processes, and thousands of them wait to be written.
-        self.finished.steps = [record.row for record in self.setup.toolbox.records]
+        self.finished.steps = self.setup.toolbox.rows
         if self.setup.model is not None:
             self.finished.usage = self.setup.model.usage
 
@@ -283,3 +285,6 @@ class _Running:
         finished.measures = checked_measures(domain.measures(trial, state, self.study.truth(task)))
         rules = self.study.declaration.rules
         finished.violations = checked_violations(domain.violations(trial, task), rules, task.id)
+        report = getattr(domain, "signals", None)
+        if report is not None:
+            finished.signals = checked_signals(report(trial))
