@@ -15,13 +15,16 @@ from steelyard.evaluators.contract.observations import Observations, Order, View
 Witness = dict[str, Any]
 
 
-def witnesses(seen: Observations) -> list[Witness]:
+def witnesses(seen: Observations, *, all_orders: bool = True) -> list[Witness]:
     """Return at most one witness per dimension that varies, and one of missing rules.
 
     Parameters
     ----------
     seen : Observations
-        All orders of the rules.
+        The orders of the rules.
+    all_orders : bool, default True
+        Whether these are all of them. If not, two orders far apart are shown without the path
+        between them: the orders on it were not all evaluated, and there may be thousands.
 
     Returns
     -------
@@ -29,7 +32,7 @@ def witnesses(seen: Observations) -> list[Witness]:
         In the order outcome, reason_evidence, participation, presentation, rule_coverage.
     """
     found = [
-        _adjacent(seen, dimension) or _endpoints(seen, dimension)
+        _adjacent(seen, dimension) or _endpoints(seen, dimension, with_path=all_orders)
         for dimension in _PROJECTIONS
         if seen.variance[dimension]
     ]
@@ -64,11 +67,13 @@ def swap_path(left: Order, right: Order) -> list[Order]:
 
 
 def neighbours(seen: Observations) -> Iterator[tuple[int, int, int]]:
-    """Yield (left, right, swap index) for every order and swap, by the indexes of the orders."""
+    """Yield (left, right, swap index) for every two observed orders one swap apart, by index."""
     index_of = {order: index for index, order in enumerate(seen.orders)}
     for left, order in enumerate(seen.orders):
         for index in range(len(order) - 1):
-            yield left, index_of[swapped(order, index)], index
+            right = index_of.get(swapped(order, index))
+            if right is not None:
+                yield left, right, index
 
 
 def _adjacent(seen: Observations, dimension: str) -> Witness | None:
@@ -93,26 +98,47 @@ def _adjacent(seen: Observations, dimension: str) -> Witness | None:
     return None
 
 
-def _endpoints(seen: Observations, dimension: str) -> Witness:
-    read, name, show = _ENDS[dimension]
+def _endpoints(seen: Observations, dimension: str, *, with_path: bool) -> Witness:
+    left, right, what = _contradiction(seen, dimension)
+    witness = {
+        "comparison": "endpoint_path" if with_path else "endpoints",
+        "dimension": dimension,
+        "left_order": seen.ids(seen.orders[left]),
+        "right_order": seen.ids(seen.orders[right]),
+        **what,
+    }
+    if with_path:
+        path = swap_path(seen.orders[left], seen.orders[right])
+        witness["adjacent_swap_path"] = [seen.ids(order) for order in path]
+    return witness
+
+
+def _contradiction(seen: Observations, dimension: str) -> tuple[int, int, Witness]:
+    """Return the first two orders that contradict each other, and what they say."""
+    if dimension not in _ENDS:  # in a sample: participation or presentation
+        project = _PROJECTIONS[dimension]
+        first = seen.views[0]
+        right = next(
+            index
+            for index, view in enumerate(seen.views)
+            if project(seen, view, first) != project(seen, first, view)
+        )
+        shown = project(seen, first, first), project(seen, seen.views[right], first)
+        return 0, right, {"reason": dimension} | _projections(*shown)
+    read, reason, show = _ENDS[dimension]
     by_id = sorted(range(len(seen.rule_ids)), key=lambda position: seen.rule_ids[position])
-    first: dict[int, int] = {}  # rule to the index of the first order that reports it
+    earliest: dict[int, int] = {}  # rule to the index of the first order that reports it
     for right, view in enumerate(seen.views):
         for rule in (rule for rule in by_id if rule in view.passes):
-            left = first.setdefault(rule, right)
+            left = earliest.setdefault(rule, right)
             if read(seen.views[left])[rule] != read(view)[rule]:
-                path = swap_path(seen.orders[left], seen.orders[right])
-                return {
-                    "comparison": "endpoint_path",
-                    "dimension": dimension,
-                    "reason": name,
-                    "left_order": seen.ids(seen.orders[left]),
-                    "left_projection": show(seen, seen.views[left], rule),
-                    "right_order": seen.ids(seen.orders[right]),
-                    "right_projection": show(seen, view, rule),
-                    "adjacent_swap_path": [seen.ids(order) for order in path],
-                }
+                shown = show(seen, seen.views[left], rule), show(seen, view, rule)
+                return left, right, {"reason": reason} | _projections(*shown)
     raise AssertionError(f"{dimension} was said to vary and does not")
+
+
+def _projections(left: Any, right: Any) -> Witness:
+    return {"left_projection": left, "right_projection": right}
 
 
 def _show_pass(seen: Observations, view: View, rule: int) -> dict[str, Any]:
