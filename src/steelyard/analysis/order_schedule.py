@@ -14,8 +14,10 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from steelyard.errors import InputError
 from steelyard.evaluators.contract.observations import Order
 from steelyard.evaluators.contract.witnesses import swapped
+from steelyard.stats.checks import check_count
 
 DRAWS, SWAPS, PLACES = 0, 1, 2  # streams of one seed: a larger sample begins with the smaller one
 
@@ -74,6 +76,38 @@ class Design:
     def index(self, order: Order) -> int:
         """Return the index of an order of the design."""
         return self._index[order]
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """A design and how it is to be run.
+
+    Parameters
+    ----------
+    mode : {"exhaustive", "sampled"}
+        Whether the design holds all orders.
+    design : Design
+        The orders.
+    seed : int
+        Of the schedule; 0 or more.
+    repeats : int
+        Calls per order; 2 or more.
+
+    Raises
+    ------
+    InputError
+        For another seed or number of repeats.
+    """
+
+    mode: str
+    design: Design
+    seed: int
+    repeats: int
+
+    def __post_init__(self) -> None:
+        check_count("seed", self.seed)
+        if check_count("repeats", self.repeats) < 2:
+            raise InputError(f"repeats is {self.repeats}; instability shows from 2 calls per order")
 
 
 def exhaustive_design(rule_count: int) -> Design:
