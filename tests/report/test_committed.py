@@ -3,6 +3,7 @@
 import itertools
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -14,14 +15,8 @@ from steelyard.store.declaration import read_declarations
 
 from .test_render import markdown_tables
 
-STUDIES = [
-    "autogpt_benchmarks",
-    "mle_bench_famou",
-    "plumbline_determinism",
-    "plumbline_parity",
-    "plumbline_retry",
-    "tau_bench_airline",
-]
+ROOT = Path(__file__).parents[2]
+STUDIES = sorted(path.parent.name for path in ROOT.glob("experiments/*/study.toml"))
 # Words of our sentences that hold a digit and are no results: names, not numbers.
 NAMES = re.compile(r"pass\^k|§\d+")
 

@@ -175,9 +175,7 @@ def compute_study(root: Path, study: str, *, reports: bool) -> Computed:
         pins = _pins(root, evidence)
         content = None
         if reports:
-            from steelyard.report.content import collect
-
-            content = collect(evidence, pins)
+            content = _content(root, evidence, pins)
     finally:
         connection.close()
     counts = count_statuses(pins)
@@ -190,6 +188,18 @@ def compute_study(root: Path, study: str, *, reports: bool) -> Computed:
         pins=tuple(pins),
     )
     return result, content
+
+
+def _content(root: Path, evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
+    from steelyard.report.content import collect
+    from steelyard.report.content_declared import DeclaredFaultError
+    from steelyard.store.toml_files import fault_at
+
+    try:
+        return collect(evidence, pins)
+    except DeclaredFaultError as fault:
+        shown_as = f"experiments/{fault.study}/study.toml"
+        raise fault_at(root / shown_as, shown_as, fault.location, fault.reason) from None
 
 
 def _processors() -> int:

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import StudyError, UnknownNameError
+from steelyard.report.content_declared import OwnSection, own_section
 from steelyard.report.content_tables import ReportTable, study_tables
 from steelyard.report.drawing import Drawing
 from steelyard.report.pins import PinResult, count_statuses
@@ -48,6 +49,8 @@ class StudyContent:
         The published numbers as printed, those of the studies it is compared with included.
     trajectories : Trajectories, optional
         What the trials did, where the study holds their steps.
+    own : OwnSection
+        The tables and figures that only this study's report has.
     """
 
     study: str
@@ -58,16 +61,25 @@ class StudyContent:
     pins: tuple[PinResult, ...]
     claims: pd.DataFrame
     trajectories: Trajectories | None = None
+    own: OwnSection = field(default_factory=OwnSection)
 
     @property
     def all_tables(self) -> dict[str, ReportTable]:
-        """Every table, those about trajectories last."""
-        return self.tables | (self.trajectories.tables if self.trajectories else {})
+        """Every table: the study's own, those of every study, those about trajectories."""
+        paths = self.trajectories.tables if self.trajectories else {}
+        return self.own.tables | self.tables | paths
 
     @property
     def all_drawings(self) -> tuple[Drawing, ...]:
-        """Every figure, those about trajectories last."""
-        return self.drawings + (self.trajectories.drawings if self.trajectories else ())
+        """Every figure, in the order of `all_tables`."""
+        paths = self.trajectories.drawings if self.trajectories else ()
+        own = tuple(captioned.drawing for captioned in self.own.drawings)
+        return own + self.drawings + paths
+
+    @property
+    def published(self) -> bool:
+        """Whether somebody published numbers that this study's tables can be held against."""
+        return bool((self.claims["study"] == self.study).any())
 
     @property
     def pin_counts(self) -> dict[str, int]:
@@ -133,15 +145,22 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
     from steelyard.report.content_trajectories import study_trajectories
 
     tables = study_tables(evidence)
+    drawings = study_drawings(evidence.tables.design, tables)
+    trajectories = study_trajectories(evidence)
+    others, figures = dict(tables), list(drawings)
+    if trajectories is not None:
+        others |= trajectories.tables
+        figures += trajectories.drawings
     return StudyContent(
         study=evidence.study,
         design=evidence.tables.design,
         tables=tables,
-        drawings=study_drawings(evidence.tables.design, tables),
+        drawings=drawings,
         audit=audit_evidence(evidence),
         pins=tuple(pins),
         claims=_claims(evidence),
-        trajectories=study_trajectories(evidence),
+        trajectories=trajectories,
+        own=own_section(evidence, others, frozenset(drawing.name for drawing in figures)),
     )
 
 

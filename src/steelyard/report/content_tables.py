@@ -281,7 +281,9 @@ def _certificates(evidence: Evidence) -> ReportTable | None:
         for policy in policies
     ]
     frame = pd.DataFrame(rows)
-    view = View("Certified bounds", frame, layouts.CERTIFICATES, notes.CERTIFICATES)
+    published = len(evidence.frame("claims")) > 0
+    columns = layouts.CERTIFICATES_AS_PUBLISHED if published else layouts.CERTIFICATES
+    view = View("Certified bounds", frame, columns, notes.CERTIFICATES)
     return ReportTable("certificates", frame, (view,))
 
 

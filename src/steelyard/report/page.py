@@ -13,7 +13,7 @@ from pydantic import Field
 from steelyard.errors import StudyError
 from steelyard.report import layouts, render
 from steelyard.report.content import VERDICTS, StudyContent
-from steelyard.report.content_tables import View
+from steelyard.report.content_tables import ReportTable, View
 from steelyard.report.drawing import Drawing
 from steelyard.report.formats import format_count
 from steelyard.report.prose import prose_html
@@ -120,14 +120,11 @@ def _study(
         "scored": format_count(trials["scored"].sum()),
         "verdicts": [(verdict, content.verdict_counts[verdict]) for verdict in VERDICTS],
         "published": format_count(len(content.pins)),
+        "is_published": content.published,
         "pins": [format_count(count) for count in content.pin_counts.values()],
         "open": _open_tables(content, entry),
-        "closed": [
-            _table(view)
-            for name, table in content.tables.items()
-            if entry.where or name not in entry.tables
-            for view in table.views
-        ],
+        "closed": _closed(content.tables, entry),
+        "own": _own(content, entry, words["own"], f"{place}o"),
         "drawings": _inline(content.drawings, place),
         "trajectories": _trajectories(content, entry, words["trajectories"], f"{place}t"),
         "audit_sentence": render.audit_sentence(content),
@@ -148,13 +145,35 @@ def _trajectories(
     return {
         "words": _markup(prose_html(words)),
         "drawings": _inline(content.trajectories.drawings, place),
-        "closed": [
-            _table(view)
-            for name, table in content.trajectories.tables.items()
-            if entry.where or name not in entry.tables
-            for view in table.views
-        ],
+        "closed": _closed(content.trajectories.tables, entry),
     }
+
+
+def _own(content: StudyContent, entry: PageStudy, words: str, place: str) -> dict[str, Any] | None:
+    """Return what the template shows of the section that only this study has, or None."""
+    own = content.own
+    if not own.title:
+        return None
+    pictures = _inline([captioned.drawing for captioned in own.drawings], place)
+    return {
+        "title": own.title,
+        "words": _markup(prose_html(words)),
+        "drawings": [
+            {"drawing": picture, "caption": captioned.caption}
+            for picture, captioned in zip(pictures, own.drawings, strict=True)
+        ],
+        "closed": _closed(own.tables, entry),
+    }
+
+
+def _closed(tables: dict[str, ReportTable], entry: PageStudy) -> list[Markup]:
+    """Return the tables that stand folded."""
+    return [
+        _table(view)
+        for name, table in tables.items()
+        if entry.where or name not in entry.tables
+        for view in table.views
+    ]
 
 
 def _inline(drawings: Sequence[Drawing], place: str) -> list[Markup]:

@@ -21,7 +21,7 @@ from steelyard.report.tables import csv_text, markdown_table, records
 T = TypeVar("T")
 
 TEMPLATES = Path(__file__).parent / "templates"
-PROSE = ("headline", "evidence", "finding", "trajectories", "limits")
+PROSE = ("headline", "evidence", "finding", "own", "trajectories", "limits")
 OWNED = ("report.md", "tables/*", "figures/*")
 """What a report's folder may hold; anything else there is not ours."""
 
@@ -128,9 +128,13 @@ def audit_sentence(content: StudyContent) -> str:
 
 
 def pins_sentence(content: StudyContent) -> str:
-    """Return how many published numbers have each status, in words."""
+    """Return how many pinned numbers have each status, in words.
+
+    Where nobody published anything, the numbers are those that the data's README states.
+    """
+    what = "published" if content.published else "pinned"
     parts = [f"{count:,} {status}" for status, count in content.pin_counts.items()]
-    return f"{len(content.pins):,} published numbers: {', '.join(parts)}."
+    return f"{len(content.pins):,} {what} numbers: {', '.join(parts)}."
 
 
 def audit_lines(content: StudyContent) -> list[dict[str, Any]]:
@@ -212,6 +216,7 @@ def _names(content: StudyContent) -> dict[str, Any]:
         "tables": content.tables,
         "drawings": content.drawings,
         "trajectories": content.trajectories,
+        "own": content.own,
         "audit": audit_lines(content),
         "audit_sentence": audit_sentence(content),
         "pins": content.pin_counts,

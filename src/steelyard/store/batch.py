@@ -131,7 +131,7 @@ class Batch:
 
     def _check(self, name: str, column: list[Any], places: Sequence[str]) -> None:
         rules = self.table.column(name)
-        if rules.required and not all(value is not None and value != "" for value in column):
+        if rules.required and (None in column or "" in column):
             index = next(i for i, value in enumerate(column) if value is None or value == "")
             raise DataError(f"{places[index]}: {self.table.name}.{name} is blank; it needs a value")
         if rules.accepted and not set(column) <= {*rules.accepted, None}:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from steelyard.errors import InputError, StudyError, UnknownNameError
+from steelyard.store.report_declaration import ReportDeclaration
 from steelyard.store.run_declaration import RunDeclaration
 from steelyard.store.toml_files import Declared, read_toml
 from steelyard.trials.argument_schema import ArgumentSchema, FieldPolicy
@@ -161,6 +162,7 @@ class Declaration(Declared):
     arguments: dict[Text, dict[Text, ArgumentField]] = Field(default_factory=dict)
     controls: tuple[Control, ...] = ()
     run: RunDeclaration | None = None
+    report: ReportDeclaration | None = None
 
     @model_validator(mode="after")
     def _check_run(self) -> Self:
@@ -223,9 +225,10 @@ class Declaration(Declared):
 
     def to_json(self) -> str:
         """Return the declaration as canonical JSON, for ``studies.design``."""
-        content = self.model_dump(mode="json")
-        if self.run is None:  # published and ingested studies have nothing to say about it
-            del content["run"]
+        content = self.model_dump(mode="json", by_alias=True)
+        for section in ("run", "report"):  # most studies have nothing to say about them
+            if content[section] is None:
+                del content[section]
         return canonical_dumps(content)
 
     def row(self) -> dict[str, str | None]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from steelyard.errors import InputError
-from steelyard.store.toml_files import Declared
+from steelyard.store.toml_files import Declared, Parameters
 from steelyard.trials.ids import check_part
-from steelyard.trials.strict_json import canonical_dumps
 
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -31,22 +30,13 @@ class EntryPoint(Declared):
     """
 
     entry: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: Parameters = Field(default_factory=dict)
 
     @field_validator("entry")
     @classmethod
     def _check_entry(cls, value: str) -> str:
         if not _ENTRY.fullmatch(value):
             raise ValueError('an entry point is written "module:attribute"')
-        return value
-
-    @field_validator("parameters")
-    @classmethod
-    def _check_parameters(cls, value: dict[str, Any]) -> dict[str, Any]:
-        try:
-            canonical_dumps(value)
-        except InputError as error:
-            raise ValueError(f"only JSON values can be parameters: {error}") from None
         return value
 
 
@@ -68,12 +58,12 @@ class PerturbationCode(Declared):
     """
 
     entry: str | None = None
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: Parameters = Field(default_factory=dict)
     variants: Count | None = None
 
     @model_validator(mode="after")
     def _check_entry(self) -> Self:
-        EntryPoint(entry=self.entry or "library:own", parameters=self.parameters)
+        EntryPoint(entry=self.entry or "library:own")
         return self
 
 

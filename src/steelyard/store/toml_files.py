@@ -6,11 +6,12 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from steelyard.errors import StudyError
+from steelyard.errors import InputError, StudyError
+from steelyard.trials.strict_json import canonical_dumps
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.\s*[^=]+)?=""")
@@ -22,6 +23,17 @@ class Declared(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+
+def _json_values(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        canonical_dumps(value)
+    except InputError as error:
+        raise ValueError(f"only JSON values can be parameters: {error}") from None
+    return value
+
+
+Parameters = Annotated[dict[str, Any], AfterValidator(_json_values)]
+"""What a piece of code named in TOML is given: no dates, NaN or infinities."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -60,6 +72,24 @@ def read_toml(path: Path, model: type[Model], shown_as: str = "") -> Model:
         lines = text.splitlines()
         faults = error.errors(include_url=False)
         raise StudyError("\n".join(_fault(name, lines, fault) for fault in faults)) from None
+
+
+def fault_at(path: Path, shown_as: str, location: Sequence[str | int], reason: str) -> StudyError:
+    """Return the error for a value that the schema accepts and its user cannot.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, which has been read before.
+    shown_as : str
+        How the message names it.
+    location : sequence of str or int
+        Keys and list positions from the top.
+    reason : str
+        What is wrong.
+    """
+    lines = _read_text(path, shown_as).splitlines()
+    return StudyError(f"{shown_as}:{line_of(lines, location)}: {shown_path(location)}: {reason}")
 
 
 def line_of(lines: Sequence[str], location: Sequence[str | int]) -> int:
@@ -138,10 +168,11 @@ def _read_text(path: Path, name: str) -> str:
 def _fault(name: str, lines: Sequence[str], fault: Mapping[str, Any]) -> str:
     if not fault["loc"]:  # the file as a whole: two of its parts contradict each other
         return f"{name}: {_reason(fault)}"
-    return f"{name}:{line_of(lines, fault['loc'])}: {_path(fault['loc'])}: {_reason(fault)}"
+    return f"{name}:{line_of(lines, fault['loc'])}: {shown_path(fault['loc'])}: {_reason(fault)}"
 
 
-def _path(location: Sequence[str | int]) -> str:
+def shown_path(location: Sequence[str | int]) -> str:
+    """Return a location as messages write it: ``report.tables[0].ask``."""
     shown = ""
     for part in location:
         shown += f"[{part}]" if isinstance(part, int) else f".{part}" if shown else str(part)

@@ -65,6 +65,21 @@ CHECKS: Final[tuple[Check, ...]] = (
 """The checks in the order in which a reader should meet them: what happened, who counts, what is
 one observation, and what was concluded."""
 
+ABOUT_CLAIMS: Final[frozenset[Check]] = frozenset(
+    {
+        conflicting_denominators,
+        empty_denominators,
+        rates_reproduced,
+        published_intervals,
+        bound_is_the_minimum,
+        bound_beside_its_parts,
+        no_difference,
+        monte_carlo_p_values,
+        multiplicity,
+    }
+)
+"""The checks of what was published; a study without published numbers is not asked them."""
+
 
 def audit(tables: StudyTables) -> pd.DataFrame:
     """Hold a study's evidence, and what was published from it, against a checklist.
@@ -80,7 +95,8 @@ def audit(tables: StudyTables) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per finding, in the order of the checks; every check has at least one:
+        One row per finding, in the order of the checks; every check has at least one, except that
+        a study of which nothing was published is not asked the checks in ``ABOUT_CLAIMS``:
 
         - ``check``: name of the rule;
         - ``subject``: what was checked: an arm, a condition, a claim;
@@ -102,5 +118,8 @@ def audit(tables: StudyTables) -> pd.DataFrame:
 def audit_evidence(evidence: Evidence) -> pd.DataFrame:
     """Return :func:`audit` of evidence of which some may have been computed already."""
     names = [field.name for field in fields(Finding)]
-    rows = [(check.__name__, *astuple(finding)) for check in CHECKS for finding in check(evidence)]
+    asked = CHECKS
+    if evidence.frame("claims").empty:
+        asked = tuple(check for check in CHECKS if check not in ABOUT_CLAIMS)
+    rows = [(check.__name__, *astuple(finding)) for check in asked for finding in check(evidence)]
     return pd.DataFrame(rows, columns=["check", *names])

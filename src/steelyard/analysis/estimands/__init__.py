@@ -7,6 +7,7 @@ answers come from the same analyses that a user calls, so a reproduced pin is a 
 from __future__ import annotations
 
 from steelyard.analysis.estimands import (
+    answers,
     certificates,
     counts,
     decisions,
@@ -22,6 +23,7 @@ __all__ = ["FIGURES", "Computed", "compute", "estimand_names"]
 
 # Importing a module registers its estimands; named here so that none looks unused.
 _REGISTERED = (
+    answers,
     certificates,
     counts,
     decisions,
