@@ -20,6 +20,7 @@ from steelyard.evaluators.contract.loading import load_json, load_json_file
 from steelyard.evaluators.contract.order_check import check_order
 from steelyard.evaluators.contract.policy import Policy, validate_policy
 from steelyard.evaluators.contract.rules import KINDS, Rule
+from steelyard.evaluators.contract.subprocess_hook import SubprocessEvaluator, python_command
 from steelyard.evaluators.contract.synthesis import generate_synthetic
 from steelyard.evaluators.contract.values import canonical_equal, canonical_text, fingerprint
 
@@ -37,6 +38,7 @@ __all__ = [
     "PolicyError",
     "ResponseError",
     "Rule",
+    "SubprocessEvaluator",
     "SynthesisError",
     "canonical_equal",
     "canonical_text",
@@ -46,5 +48,6 @@ __all__ = [
     "generate_synthetic",
     "load_json",
     "load_json_file",
+    "python_command",
     "validate_policy",
 ]
