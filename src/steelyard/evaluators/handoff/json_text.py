@@ -1,0 +1,137 @@
+"""One JSON value as a handoff document may hold it, with the kind of fault when it does not.
+
+`steelyard.trials.strict_json` says where a fault stands; a conformance report needs to know which
+of a fixed list of faults comes first, so this reader keeps its own short list of kinds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NoReturn
+
+MAX_DEPTH = 500
+"""Deepest nesting that is read. Deeper text is a syntax fault, never a crash."""
+
+MAX_INTEGER_DIGITS = 4300
+"""Longest integer, as Python's own limit for converting text to a number."""
+
+_WHITESPACE = " \t\n\r"
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class JsonFaultError(Exception):
+    """A text that is not one JSON value.
+
+    Attributes
+    ----------
+    kind : str
+        ``not-utf8``, ``json-syntax``, ``trailing-content``, ``duplicate-field``,
+        ``non-standard-constant`` or ``integer-too-long``.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def read_json(text: str | bytes, *, strict: bool = True, surrogates: bool = False) -> Any:
+    """Read one JSON value surrounded by nothing but JSON whitespace.
+
+    Parameters
+    ----------
+    text : str or bytes
+        Bytes must be UTF-8. A byte order mark is a syntax fault.
+    strict : bool, default True
+        Refuse repeated member names and ``NaN`` or ``Infinity``. When false, the last member wins
+        and the constants are read, as the published validator does.
+    surrogates : bool, default False
+        Let a lone surrogate pass. It is no Unicode text and no table can hold it.
+
+    Returns
+    -------
+    object
+        dict, list, str, int, float, bool or None.
+
+    Raises
+    ------
+    JsonFaultError
+        The first fault, in reading order.
+    """
+    source = _decoded(text).lstrip(_WHITESPACE)
+    if _depth_exceeds(source, MAX_DEPTH):
+        raise JsonFaultError("json-syntax")
+    try:
+        value, end = _decoder(strict).raw_decode(source)
+    except (json.JSONDecodeError, RecursionError):
+        raise JsonFaultError("json-syntax") from None
+    if source[end:].strip(_WHITESPACE):
+        raise JsonFaultError("trailing-content")
+    if not surrogates and _has_lone_surrogate(source, value):
+        raise JsonFaultError("json-syntax")
+    return value
+
+
+def _decoded(text: str | bytes) -> str:
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        raise JsonFaultError("not-utf8") from None
+
+
+def _depth_exceeds(source: str, limit: int) -> bool:
+    if source.count("[") + source.count("{") <= limit:
+        return False
+    depth = 0
+    for token in _STRUCTURE.finditer(source):
+        word = token.group()
+        depth += (word in "[{") - (word in "]}")
+        if depth > limit:
+            return True
+    return False
+
+
+def _decoder(strict: bool) -> json.JSONDecoder:
+    if strict:
+        return json.JSONDecoder(
+            object_pairs_hook=_unique_members,
+            parse_constant=_refuse_constant,
+            parse_int=_bounded_integer,
+        )
+    return json.JSONDecoder(parse_int=_bounded_integer)
+
+
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise JsonFaultError("duplicate-field")
+    return members
+
+
+def _refuse_constant(_word: str) -> NoReturn:
+    raise JsonFaultError("non-standard-constant")
+
+
+def _bounded_integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > MAX_INTEGER_DIGITS:
+        raise JsonFaultError("integer-too-long")
+    return int(digits)
+
+
+def _has_lone_surrogate(source: str, value: Any) -> bool:
+    if not (_ESCAPED_SURROGATE.search(source) or _LONE_SURROGATE.search(source)):
+        return False
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str) and _LONE_SURROGATE.search(part):
+            return True
+        if isinstance(part, dict):
+            pending += [*part.keys(), *part.values()]
+        elif isinstance(part, list):
+            pending += part
+    return False

@@ -1,0 +1,57 @@
+"""Claims about a test's outcome: where ours sees what the published rules let through."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.evaluators.handoff.claims import (
+    focused_summary_matches,
+    outcome_claims,
+    state_matches,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ours", "published"),
+    [
+        ("There is no question that it passed.", {"passing"}, set()),
+        ("Not a flake, it passed.", {"passing"}, set()),
+        ("It no longer fails and all is green.", {"passing"}, set()),
+        ("It wasn\u2019t passing.", set(), {"passing"}),
+        ("Every check succeeds.", {"passing"}, set()),
+        ("Two failures remain.", {"failing"}, set()),
+        ("It may fail on Sundays.", set(), {"failing"}),
+        ("      # all passed", {"passing"}, set()),
+        ("It is failing.", {"failing"}, {"failing"}),
+        ("It did not fail.", set(), set()),
+    ],
+)
+def test_contradictions_are_not_laundered(text, ours, published):
+    assert outcome_claims(text) == ours
+    assert outcome_claims(text, compatibility=True) == published
+
+
+def test_a_marker_inside_a_longer_word_is_not_the_marker():
+    section = "`make check` is failing at xbeam_checky."
+    assert not state_matches(section, "make check", "failing", "beam_check")
+    assert state_matches(section, "make check", "failing", "beam_check", compatibility=True)
+    assert state_matches(
+        "`make check` is failing: beam_check", "make check", "failing", "beam_check"
+    )
+
+
+def test_a_contradiction_after_the_measured_outcome_fails():
+    section = "`make check` is failing at beam_check. There is no doubt the rerun passed."
+    assert not state_matches(section, "make check", "failing", "beam_check")
+    assert state_matches(section, "make check", "failing", "beam_check", compatibility=True)
+
+
+def test_one_block_speaks_for_a_command():
+    block = "- Command: `make check`\n- Outcome: failing\n"
+    assert focused_summary_matches(block, "make check", "failing")
+    assert not focused_summary_matches(block, "make check", "passing")
+    assert not focused_summary_matches(block + "\n" + block, "make check", "failing")
+    elsewhere = block + "\n- Command: `make lint`\n- Outcome: passing\n"
+    assert focused_summary_matches(elsewhere, "make check", "failing")
+    bare = block + "\n- Command: make check\n- Outcome: passing\n"
+    assert not focused_summary_matches(bare, "make check", "failing")

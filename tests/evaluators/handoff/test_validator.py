@@ -1,0 +1,166 @@
+"""Bundle validation: where ours differs from the published one, and hostile bundles."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from evaluators.handoff.bundles import metadata, waybill_text, write_bundle
+from steelyard.evaluators.handoff.metadata import is_instant
+from steelyard.evaluators.handoff.sensitive import sensitive_classes
+from steelyard.evaluators.handoff.validator import validate
+
+
+def categories(bundle, **options):
+    return [issue.category for issue in validate(bundle, **options).issues]
+
+
+def test_a_small_bundle_is_valid_by_both_rules(tmp_path):
+    bundle = write_bundle(tmp_path / "b")
+    assert categories(bundle) == categories(bundle, compatibility=True) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "ours"),
+    [
+        ({"metadata.json": json.dumps(metadata())[:-1] + ', "repo_root": ".."}'}, "metadata-json"),
+        ({"metadata.json": json.dumps(metadata())[:-1] + ', "score": NaN}'}, "metadata-json"),
+        (
+            {"WAYBILL.md": waybill_text().replace("## Original Goal", "### Original Goal")},
+            "section-missing",
+        ),
+        (
+            {"WAYBILL.md": waybill_text().replace("## Test State", "```\n## Test State\n```")},
+            "section-missing",
+        ),
+        ({"WAYBILL.md": waybill_text(Test_State="{{TEST_STATE}}")}, "unresolved-placeholder"),
+        ({"notes.md": "secret_key=hunter2"}, "sensitive-content"),
+        ({"notes.md": "cd x=/home/marina/tides"}, "sensitive-content"),
+    ],
+)
+def test_what_the_published_validator_lets_pass(tmp_path, files, ours):
+    bundle = write_bundle(tmp_path / "b", **files)
+    assert categories(bundle) == [ours]
+    assert categories(bundle, compatibility=True) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["a risk-assessments note", "task-abcdefghijklmn", "The bearer walked on."]
+)
+def test_what_the_published_scan_flags_for_nothing(text):
+    assert sensitive_classes(text) == []
+    assert sensitive_classes(text, compatibility=True) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bearer eyJhbGciOi.x",
+        "key sk-abcdefghij123",
+        "mail harbour@tides.example.org",
+        'say "token": "abc"',
+        "C:\\Users\\marina",
+        "opened /Users/marina",
+    ],
+)
+def test_both_scans_find_the_plain_cases(text):
+    assert len(sensitive_classes(text)) == len(sensitive_classes(text, compatibility=True)) == 1
+    assert sensitive_classes("password: [REDACTED] Bearer [REDACTED]") == []
+
+
+def test_two_spaces_are_a_heading_for_us_only(tmp_path):
+    text = waybill_text().replace("## ", "##  ")
+    bundle = write_bundle(tmp_path / "b", **{"WAYBILL.md": text})
+    assert categories(bundle) == []
+    assert set(categories(bundle, compatibility=True)) == {"section-missing"}
+
+
+@pytest.mark.parametrize("name", ["WAYBILL.md", "commands.log", "metadata.json"])
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 200_000])
+def test_every_content_gives_a_verdict(tmp_path, name, content):
+    bundle = write_bundle(tmp_path / "b", **{name: content})
+    for compatibility in (False, True):
+        found = validate(bundle, compatibility=compatibility)
+        assert found.is_valid is (name == "commands.log" and content[:1] == b"[")
+
+
+@pytest.mark.parametrize("value", [None, True, 3, [], {}, "", [[1]], {"a": []}])
+@pytest.mark.parametrize(
+    "field", ["schema_version", "source_agent", "created_at", "repo_root", "git", "artifacts"]
+)
+def test_wrong_types_in_metadata_are_verdicts(tmp_path, field, value):
+    bundle = write_bundle(tmp_path / "b", facts=metadata(**{field: value}))
+    assert not validate(bundle).is_valid
+    nested = metadata(git=dict.fromkeys(("branch", "base_ref", "head_sha", "dirty"), value))
+    assert not validate(write_bundle(tmp_path / "b", facts=nested)).is_valid or value is True
+    handoff = metadata(handoff={"kind": value, "result_status": value})
+    assert not validate(write_bundle(tmp_path / "b", facts=handoff)).is_valid
+
+
+@pytest.mark.parametrize(
+    ("path", "category"),
+    [
+        ("../x", "artifact-escape"),
+        ("a/../../x", "artifact-escape"),
+        ("/etc/passwd", "artifact-escape"),
+        ("WAYBILL.MD", "artifact-missing"),
+        ("nul\0l", "artifact-missing"),
+        ("x" * 5000, "artifact-missing"),
+        ("a/" * 3000 + "x", "artifact-missing"),
+        ("..\\x", "artifact-missing"),
+        ("sub", "artifact-missing"),
+        (".", "artifact-missing"),
+        ("\ud83d", "metadata-json"),
+    ],
+)
+def test_no_artifact_path_leaves_the_bundle(tmp_path, path, category):
+    facts = metadata()
+    facts["artifacts"]["extra"] = path
+    bundle = write_bundle(tmp_path / "b", facts=facts, **{"sub/x.txt": "x"})
+    (tmp_path / "x").write_text("outside")
+    assert categories(bundle) == [category]
+
+
+@pytest.mark.parametrize("target", ["metadata.json", "..", "/etc/passwd", "nowhere"])
+def test_a_link_anywhere_ends_it(tmp_path, target):
+    bundle = write_bundle(tmp_path / "b")
+    (bundle / "sub").mkdir()
+    (bundle / "sub" / "link").symlink_to(target)
+    assert categories(bundle) == ["bundle-symlink"]
+
+
+def test_bundles_are_bounded(tmp_path):
+    assert categories(tmp_path / "none") == ["bundle-missing"]
+    deep = write_bundle(tmp_path / "deep")
+    (deep / "/".join(["d"] * 120)).mkdir(parents=True)
+    assert categories(deep) == ["bundle-file-count"]
+    large = write_bundle(tmp_path / "large")
+    os.truncate(large / "diff.patch", 5_000_001)
+    assert categories(large) == ["bundle-file-size"]
+    piped = write_bundle(tmp_path / "piped")
+    os.mkfifo(piped / "pipe")
+    assert categories(piped) == ["bundle-special-file"]
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"),
+    [
+        ("2026-03-04T05:06:07Z", True),
+        ("2026-03-04t05:06:07.123456789z", True),
+        ("2024-02-29T23:59:59-23:59", True),
+        ("2026-02-29T00:00:00Z", False),
+        ("2026-03-04T24:00:00Z", False),
+        ("2026-03-04T05:06:60Z", False),
+        ("0000-03-04T05:06:07Z", False),
+        ("2026-03-04T05:06:07+24:00", False),
+        ("2026-03-04T05:06:07+05:60", False),
+        ("2026-03-04T05:06:07", False),
+        ("2026-03-04 05:06:07Z", False),
+        ("\u0662026-03-04T05:06:07Z", False),
+        (20260304, False),
+    ],
+)
+def test_instants_are_those_of_the_calendar(value, valid):
+    assert is_instant(value) is valid
