@@ -17,6 +17,7 @@ from steelyard.cli.audits import audit
 from steelyard.cli.behaviour import first_divergence, similarity
 from steelyard.cli.bound import bound
 from steelyard.cli.comparison import compare
+from steelyard.cli.contract import contract
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
 from steelyard.cli.harness import plan, replay
 from steelyard.cli.harness import run as run_trials
@@ -58,6 +59,7 @@ app.command(name="run")(run_trials)
 app.command()(replay)
 app.add_typer(data, name="data")
 app.add_typer(bound, name="bound")
+app.add_typer(contract, name="contract")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,171 @@
+"""``steelyard contract``: JSON contracts, and whether the order of their rules matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steelyard.cli.contract_errors import ContractGroup
+
+if TYPE_CHECKING:
+    from steelyard.cli.contract_check import CheckOptions
+
+contract = typer.Typer(
+    cls=ContractGroup,
+    help="Hold a JSON response against a policy; check that the order of its rules is irrelevant. "
+    "Prints JSON. Exit codes: 0 done, 1 not passed (--strict-exit), 2 an error, as JSON on "
+    "standard error.",
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+PolicyFile = Annotated[
+    str, typer.Argument(metavar="POLICY", help="A policy of schema 1.0 (JSON); - is stdin.")
+]
+ResponseFile = Annotated[
+    str, typer.Argument(metavar="RESPONSE", help="The response, a JSON object; - is stdin.")
+]
+Output = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Write the result there, all at once, and say so."),
+]
+StrictExit = Annotated[
+    bool, typer.Option("--strict-exit", help="Exit with 1 if the result is not a clean pass.")
+]
+
+
+@contract.command()
+def validate(policy: PolicyFile, output: Output = None) -> None:
+    """Check a policy."""
+    from steelyard.cli.contract_files import Documents
+    from steelyard.evaluators.contract import validate_policy
+    from steelyard.evaluators.contract.policy import SCHEMA_VERSION
+
+    documents = Documents([policy], output)
+    checked = validate_policy(documents.read(0))
+    documents.deliver(
+        {"policy_id": checked.policy_id, "schema_version": SCHEMA_VERSION, "valid": True}
+    )
+
+
+@contract.command()
+def evaluate(
+    policy: PolicyFile,
+    response: ResponseFile,
+    strict_exit: StrictExit = False,
+    output: Output = None,
+) -> None:
+    """Judge a response by every rule."""
+    from steelyard.cli.contract_files import Documents
+    from steelyard.evaluators.contract import evaluate as judge
+    from steelyard.evaluators.contract import validate_policy
+
+    documents = Documents([policy, response], output)
+    checked = validate_policy(documents.read(0))
+    result = judge(checked, documents.read(1))
+    documents.deliver(result)
+    _leave(strict_exit and not result["passed"])
+
+
+@contract.command()
+def check_order(
+    policy: PolicyFile,
+    response: ResponseFile,
+    strict_exit: StrictExit = False,
+    output: Output = None,
+    hook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            help="Check this Python function instead of the built-in evaluator; it runs in a "
+            "process of its own, but is trusted code.",
+        ),
+    ] = None,
+    hook_command: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Check this program: a JSON request per line in, a JSON result per line out. "
+            "Trusted code too.",
+        ),
+    ] = None,
+    hook_errors: Annotated[
+        bool, typer.Option("--hook-errors", help="Show what the hook writes to standard error.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For one evaluation by a hook.")
+    ] = 10.0,
+    interleave: Annotated[
+        bool,
+        typer.Option(
+            "--interleave",
+            help="All orders, with the repeats in shuffled sequence: tells an effect of the order "
+            "from one of the number of the call, and names the pairs of rules.",
+        ),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="So many random orders, for any number of rules."),
+    ] = None,
+    bound: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="As many random orders as show, if none drifts, that at most this share does.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="SEED", min=0)] = 0,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Calls per order, if interleaved or sampled.")
+    ] = 3,
+    confidence: Annotated[
+        float, typer.Option(metavar="LEVEL", help="Of the bound and the intervals.")
+    ] = 0.95,
+    swaps_per_pair: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="With a sample: random swaps per pair, to attribute drift."
+        ),
+    ] = 0,
+    runs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="If interleaved or sampled: every call, as a DuckDB file."
+        ),
+    ] = None,
+) -> None:
+    """Check whether the order of the rules changes what an evaluator says.
+
+    By default all orders of two to seven rules, three calls each. With --strict-exit the exit code
+    is 0 only if no order drifts: among all orders, or among those of the sample.
+    """
+    given: dict[str, Any] = dict(locals())
+    from steelyard.cli.contract_check import CheckOptions, check
+    from steelyard.cli.contract_files import Documents
+    from steelyard.evaluators.contract import validate_policy
+
+    documents = Documents([policy, response], output)
+    names = CheckOptions.__dataclass_fields__
+    options: CheckOptions = CheckOptions(**{name: given[name] for name in names})
+    options.check_files(documents)
+    checked = validate_policy(documents.read(0))
+    report, clean = check(checked, documents.read(1), options)
+    documents.deliver(report)
+    _leave(strict_exit and not clean)
+
+
+@contract.command()
+def synthesize(policy: PolicyFile, output: Output = None) -> None:
+    """Make a response that passes a policy and one that fails it; both are evaluated."""
+    from steelyard.cli.contract_files import Documents
+    from steelyard.evaluators.contract import generate_synthetic
+
+    documents = Documents([policy], output)
+    bundle = generate_synthetic(documents.read(0))
+    documents.deliver(bundle, policy_id=bundle["policy_id"])
+
+
+def _leave(failed: bool) -> None:
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,72 @@
+"""The verb group whose errors are JSON: every one of them, those of the command line included.
+
+A program that calls ``steelyard contract`` reads one object from standard error and a code from
+it. Messages never repeat what was typed: it may be a path or a value.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+
+from steelyard.errors import SteelyardError
+
+if TYPE_CHECKING:
+    from steelyard.evaluators.contract import ContractError
+
+_USAGE = {
+    "NoSuchOption": "there is no such option",
+    "MissingParameter": "an argument is missing",
+    "BadParameter": "an option has a value that it does not accept",
+    "BadOptionUsage": "an option lacks its value, or has one too many",
+}
+
+
+class ContractGroup(TyperGroup):
+    """Reports errors as one line of JSON on standard error, exit code 2."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse what stands before the verb."""
+        with json_errors(self._verbs()):
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse the rest and run the verb."""
+        with json_errors(self._verbs()):
+            return super().invoke(ctx)
+
+    def _verbs(self) -> str:
+        return ", ".join(self.commands)
+
+
+@contextmanager
+def json_errors(verbs: str) -> Iterator[None]:
+    """Turn controlled errors and usage errors into JSON and exit code 2."""
+    try:
+        yield
+    except (typer.Exit, typer.Abort):
+        raise
+    except TyperException as error:
+        from steelyard.evaluators.contract import CommandError
+
+        reason = _USAGE.get(type(error).__name__, "no such verb, or arguments that do not fit")
+        _leave(CommandError(f"{reason}; verbs are {verbs}, each explains itself with --help"))
+    except SteelyardError as error:
+        from steelyard.evaluators.contract import ContractError
+
+        _leave(error if isinstance(error, ContractError) else ContractError(str(error)))
+
+
+def _leave(error: ContractError) -> None:
+    text = json.dumps({"error": error.fields()}, sort_keys=True, ensure_ascii=False)
+    sys.stderr.flush()
+    sys.stderr.buffer.write(text.encode() + b"\n")
+    sys.stderr.buffer.flush()
+    raise typer.Exit(2)
