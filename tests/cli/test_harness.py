@@ -78,7 +78,7 @@ def call(*arguments):
 def test_plan_says_what_it_costs_and_what_it_can_show(folder):
     shown = call("plan", folder)
     assert shown.exit_code == 0, shown.output
-    assert "24 trials, at most 60 model calls. Nothing has been run" in shown.output
+    assert "24 trials, at most 60 model calls of unknown cost" in shown.output
     assert "power" in shown.output
     assert not (folder.parents[1] / "build").exists()
     document = json.loads(call("plan", folder, "--json").output)

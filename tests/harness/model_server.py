@@ -77,6 +77,7 @@ class ModelServer:
         self.mind = mind
         self.faults: deque[Fault] = deque()
         self.requests: list[dict[str, Any]] = []
+        self.answers: list[dict[str, Any]] = []
         self.most_at_once = 0
         self.delay = 0.0
         self.usage = True
@@ -125,9 +126,9 @@ class ModelServer:
         read, write = (from_anthropic, as_anthropic) if anthropic else (from_openai, as_openai)
         conversation = read(body)
         answer = write(self.mind(conversation), conversation)
-        if not self.usage:
-            del answer["usage"]
-        return answer
+        with self.lock:
+            self.answers.append(answer)
+        return answer if self.usage else {**answer, "usage": None}
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,7 +71,11 @@ def plan(
     summary = summarise(load_study(_folder(study)), confidence)
     if as_json:
         parts = {name: rows(getattr(summary, name)) for name in _PARTS}
-        totals = {"trials": summary.trials, "model_calls": summary.model_calls}
+        totals = {
+            "trials": summary.trials,
+            "model_calls": summary.model_calls,
+            "largest_cost_usd": summary.largest_cost_usd,
+        }
         write(to_json({"verb": "plan", "study": summary.study, **totals, **parts}))
         return
     for result in _plan_results(summary, confidence):
@@ -246,7 +251,7 @@ def _plan_results(summary: DesignSummary, confidence: float) -> Iterator[Result]
             column("repeats", "repeats", kind="count"),
             column("trials per arm", "trials_per_arm", kind="count"),
         ],
-        f"{summary.trials} trials, at most {summary.model_calls} model calls. "
+        f"{summary.trials} trials, at most {summary.model_calls} model calls{_cost(summary)}. "
         "Nothing has been run for this.",
         summary.study,
     )
@@ -281,6 +286,16 @@ def _plan_results(summary: DesignSummary, confidence: float) -> Iterator[Result]
         "lies between the two.",
         summary.study,
     )
+
+
+def _cost(summary: DesignSummary) -> str:
+    """Say what the model calls can cost at most."""
+    largest = summary.largest_cost_usd
+    if not summary.model_calls:
+        return ""
+    if math.isnan(largest):
+        return " of unknown cost (no prices are declared)"
+    return f", which cost at most {largest:,.4f} USD"
 
 
 @contextmanager

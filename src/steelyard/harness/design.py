@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steelyard.harness.plan import count_trials
+from steelyard.harness.protocols import Perturbation
 from steelyard.harness.study import RunnableStudy
 from steelyard.stats import clustered_wilson_interval, power_exact_permutation, wilson_interval
 
@@ -36,7 +37,7 @@ class DesignSummary:
         fails, from trials and from tasks.
     perturbations : pandas.DataFrame
         One row per perturbation: ``perturbation``, ``preserves``, ``variants``, ``tasks``,
-        ``repeats``, ``trials_per_arm``.
+        ``repeats``, ``trials_per_arm``, ``model_calls`` (at most, to write the variants).
     comparisons : pandas.DataFrame
         One row per declared comparison: ``comparison``, ``reference``, ``candidate``,
         ``reference_rate``, ``candidate_rate`` (assumed), ``trials`` and ``tasks`` per side,
@@ -44,7 +45,10 @@ class DesignSummary:
         alike; the truth lies between. NaN where it cannot be stated, with ``reason``.
     trials : int
     model_calls : int
-        At most.
+        At most, of arms and perturbations together.
+    largest_cost_usd : float
+        What these calls can cost at most, each as long as it may be; no more than a spend cap. NaN
+        where the study's model does not say, or no prices are declared; 0 without model calls.
     """
 
     study: str
@@ -53,6 +57,7 @@ class DesignSummary:
     comparisons: pd.DataFrame
     trials: int
     model_calls: int
+    largest_cost_usd: float
 
 
 def summarise(study: RunnableStudy, confidence: float = 0.95) -> DesignSummary:
@@ -81,10 +86,12 @@ def summarise(study: RunnableStudy, confidence: float = 0.95) -> DesignSummary:
     import pandas as pd
 
     arms = pd.DataFrame(_arm_rows(study, confidence))
+    perturbations = pd.DataFrame(_perturbation_rows(study))
+    calls = int(arms["model_calls"].sum() + perturbations["model_calls"].sum())
     return DesignSummary(
         study.id,
         arms,
-        pd.DataFrame(_perturbation_rows(study)),
+        perturbations,
         pd.DataFrame(
             [
                 _comparison_row(study, comparison, 1 - confidence)
@@ -93,7 +100,8 @@ def summarise(study: RunnableStudy, confidence: float = 0.95) -> DesignSummary:
             columns=COMPARISON_COLUMNS,
         ),
         count_trials(study),
-        int(arms["model_calls"].sum()),
+        calls,
+        _largest_cost(study, calls),
     )
 
 
@@ -148,9 +156,30 @@ def _perturbation_rows(study: RunnableStudy) -> list[dict[str, object]]:
                 "tasks": tasks,
                 "repeats": repeats,
                 "trials_per_arm": variants * tasks * repeats,
+                "model_calls": tasks * _calls_for_variants(perturbation, variants),
             }
         )
     return rows
+
+
+def _calls_for_variants(perturbation: Perturbation, variants: int) -> int:
+    """Return how often a perturbation asks the model for one task's variants, as it says."""
+    calls = getattr(perturbation, "model_calls", None)
+    return int(calls(variants)) if callable(calls) else 0
+
+
+def _largest_cost(study: RunnableStudy, calls: int) -> float:
+    """Ask the study's model what so many calls can cost; nothing is asked of its provider."""
+    if calls == 0:
+        return 0.0
+    models = study.models(offline=True)
+    if models is None:
+        return math.nan
+    try:
+        largest = getattr(models, "largest_cost_usd", None)
+        return float(largest(calls)) if callable(largest) else math.nan
+    finally:
+        models.close()
 
 
 def _comparison_row(

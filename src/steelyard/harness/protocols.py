@@ -137,7 +137,8 @@ class ModelSource(Protocol):
 
     ``study.toml`` names one by ``[run.model] entry``: a callable that is given the keyword
     arguments ``recordings`` (the study's folder of recordings, a path), ``offline`` (True for
-    ``steelyard replay``) and the declared parameters.
+    ``steelyard replay``) and the declared parameters. It may have ``largest_cost_usd(calls)``: what
+    so many calls can cost at most, for ``steelyard plan``.
     """
 
     def client_for(self, identity: str) -> TrialModel:
@@ -265,7 +266,8 @@ class Perturbation(Protocol):
     """A change that leaves the right answer as it was.
 
     One that writes its variants with a model has the attribute ``needs_model = True`` and gets the
-    attribute ``model`` (a `TrialModel`) before ``variants`` is called.
+    attribute ``model`` (a `TrialModel`) before ``variants`` is called. It may have
+    ``model_calls(count)``: how often it asks at most for ``count`` variants of one task.
     """
 
     @property

@@ -108,6 +108,14 @@ def test_a_conversation_beyond_the_declared_size_is_not_sent(client, server, ask
     assert len(server.requests) == 1
 
 
+def test_a_request_cannot_ask_for_more_than_the_study_allows(client, server, ask):
+    source = client(max_tokens=100)
+    source.client_for("a/t/b/0/0").complete(ask(max_tokens=100))
+    with pytest.raises(StopRunError, match=r"asks for 101 tokens; max_tokens of .* is 100"):
+        source.client_for("a/t/b/0/1").complete(ask(max_tokens=101))
+    assert len(server.requests) == 1
+
+
 def test_an_unknown_client_library_or_a_closed_client_ends_the_run(client, ask, monkeypatch):
     source = client()
     monkeypatch.setattr(source._sender, "library", "no_such_library")

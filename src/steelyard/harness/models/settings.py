@@ -52,7 +52,7 @@ class ClientSettings(Declared):
         The environment variable that holds the key; ``""`` for a server that wants none. A key is
         never declared.
     max_tokens : int
-        Of an answer, where the request does not say.
+        Of an answer at most; a request may ask for fewer.
     options : dict
         Further members of every request, in the provider's words.
     timeout_seconds : float

@@ -114,6 +114,11 @@ class RecordedModels:
             If the request is refused, or too large: the trial has failed.
         """
         settings = self.settings
+        if (request.max_tokens or 0) > settings.max_tokens:
+            raise StopRunError(
+                f"a request asks for {request.max_tokens} tokens; max_tokens of [run.model] is "
+                f"{settings.max_tokens}"
+            )
         content = request.content(settings.model, settings.max_tokens, settings.options)
         size = len(request_text(content))
         if size > settings.max_request_bytes:

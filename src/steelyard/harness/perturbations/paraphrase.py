@@ -96,8 +96,14 @@ class ModelParaphrase:
         self.model: TrialModel | None = None
         self.discarded: dict[str, list[Discard]] = {}
 
+    def model_calls(self, count: int) -> int:
+        """Return how often the model is asked at most for one task's variants."""
+        return 1 + count + SPARE
+
     def variants(self, task: Task, count: int, random: Random) -> list[Variant]:  # noqa: ARG002
         """Return up to ``count`` variants; fewer where the guard left fewer.
+
+        Of more rewordings than were asked for, those beyond are not looked at.
 
         Raises
         ------
@@ -116,7 +122,7 @@ class ModelParaphrase:
             return verdict_objection(reply, self.same)
 
         reply = self.ask(model, WRITE.format(count=count + SPARE), task.prompt)
-        candidates = texts_in(reply)
+        candidates = texts_in(reply)[: count + SPARE]
         found = keep_equivalent(task.prompt, candidates, count, [lost_identifiers, judged])
         self.discarded[task.id] = found.discarded
         return _variants(*found)
