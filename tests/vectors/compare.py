@@ -1,7 +1,8 @@
 """Whether what an adapter gave equals what a reference vector expects.
 
 Values are compared as JSON: a list may be given as a tuple, a number as a NumPy scalar. An object
-must have exactly the expected members, a boolean never equals a number, null equals only null.
+must have exactly the expected members (an `AtLeast` may have more), a boolean never equals a
+number, null equals only null.
 
 What JSON cannot say is encoded: ``{"$float": "nan" | "inf" | "-inf"}``, ``{"$complex": [re, im]}``
 and ``{"$set": [...]}``, whose order does not count. ``{"$error": "Name"}`` is the runner's: an
@@ -18,11 +19,15 @@ class Unordered(list[Any]):
     """The members of a set, which JSON cannot hold as one when they are lists or objects."""
 
 
+class AtLeast(dict[str, Any]):
+    """What an adapter gives where a case lists only the members that it is about."""
+
+
 def decode(value: Any) -> Any:
     """Turn encoded and Python-only values into those that are compared.
 
-    Mappings become dicts, tuples lists, sets :class:`Unordered`, NumPy scalars and arrays the
-    Python values they hold.
+    Mappings become dicts (an :class:`AtLeast` remains one), tuples lists, sets :class:`Unordered`,
+    NumPy scalars and arrays the Python values they hold.
     """
     if isinstance(value, Mapping):
         return _decode_mapping(value)
@@ -43,7 +48,8 @@ def _decode_mapping(value: Mapping[Any, Any]) -> Any:
             return complex(real, imaginary)
         case {"$set": list(members), **rest} if not rest:
             return Unordered(decode(member) for member in members)
-    return {key: decode(member) for key, member in value.items()}
+    kind = AtLeast if isinstance(value, AtLeast) else dict
+    return kind({key: decode(member) for key, member in value.items()})
 
 
 def first_difference(expected: Any, got: Any, tolerance: float, at: str = "result") -> str | None:
@@ -71,7 +77,8 @@ def _object_difference(
 ) -> str | None:
     if lacking := [key for key in expected if key not in got]:
         return f"{at}: lacks {', '.join(map(str, lacking))}"
-    if extra := [key for key in got if key not in expected]:
+    extra = [key for key in got if key not in expected]
+    if extra and not isinstance(got, AtLeast):
         return f"{at}: has also {', '.join(map(str, extra))}"
     parts = (_difference(expected[key], got[key], tolerance, f"{at}.{key}") for key in expected)
     return next(filter(None, parts), None)

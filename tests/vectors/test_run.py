@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from steelyard.errors import InputError
-from vectors.compare import first_difference
+from vectors.compare import AtLeast, first_difference
 from vectors.run import replay
 
 SCRIPT = Path(__file__).with_name("run.py")
@@ -52,6 +52,7 @@ class TestComparison:
             (None, None),
             (10**400, 10**400),
             ({"a": [{"b": 0.3}]}, {"a": [{"b": 0.1 + 0.2}]}),
+            ({"a": {"b": 1}}, {"a": AtLeast(b=1, c=2)}),
         ],
     )
     def test_equal(self, expected, got):
@@ -73,6 +74,8 @@ class TestComparison:
             ([1, {"a": 2}], [1, {"a": 3}], "result[1].a: expected 2, got 3"),
             ({"a": 1}, {}, "lacks a"),
             ({"a": 1}, {"a": 1, "b": 2}, "has also b"),
+            ({"a": 1}, AtLeast(b=2), "lacks a"),
+            ({"a": {"b": 1}}, AtLeast(a={"b": 1, "c": 2}), "has also c"),
             ({"$set": ["a", "a"]}, ["a"], "the set lacks 'a'"),
             ({"$set": ["a"]}, ["a", "b"], "the set has also 'b'"),
             ({"$set": ["a"]}, "a", "expected ['a'], got 'a'"),

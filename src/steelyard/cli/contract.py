@@ -135,7 +135,7 @@ def check_order(
         ),
     ] = None,
 ) -> None:
-    """Check whether the order of the rules changes what an evaluator says.
+    """Check that the order of the rules is irrelevant.
 
     By default all orders of two to seven rules, three calls each. With --strict-exit the exit code
     is 0 only if no order drifts: among all orders, or among those of the sample.
@@ -157,7 +157,7 @@ def check_order(
 
 @contract.command()
 def synthesize(policy: PolicyFile, output: Output = None) -> None:
-    """Make a response that passes a policy and one that fails it; both are evaluated."""
+    """Make a passing and a failing response, and evaluate both."""
     from steelyard.cli.contract_files import Documents
     from steelyard.evaluators.contract import generate_synthetic
 
