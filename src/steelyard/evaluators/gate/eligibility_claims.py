@@ -1,0 +1,167 @@
+"""Claims and evidence that contradict each other, and the facts that they put in doubt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from steelyard.evaluators.gate.context import EvidenceItem
+from steelyard.evaluators.gate.enums import ActionKind, CheckStatus, ConflictKind
+from steelyard.evaluators.gate.predicate_parser import parse_predicate
+from steelyard.evaluators.gate.results import AlignedDelta, EligibilityCheck
+from steelyard.evaluators.gate.schemas import AlignedClaim
+from steelyard.evaluators.gate.situation import Situation
+
+_MATERIAL = (ConflictKind.NUMERIC_MISMATCH, ConflictKind.EXPLICIT_NEGATION)
+
+
+@dataclass(slots=True)
+class ClaimFindings:
+    """What claims and evidence amount to.
+
+    Attributes
+    ----------
+    material_conflict, authority_conflict : bool
+        Whether evidence, or an authority, contradicts itself.
+    pairs : list of (str, str)
+        Ids of the claims that contradict each other.
+    delta : AlignedDelta
+        How many pairs could be compared.
+    disputed : set of str
+        Facts that a contradiction is about.
+    unknown_provenance : bool
+        Whether a contradiction names no facts.
+    unsettled : list of EligibilityCheck
+        Claims of unknown status or authority.
+    """
+
+    material_conflict: bool = False
+    authority_conflict: bool = False
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    delta: AlignedDelta = field(default_factory=AlignedDelta)
+    disputed: set[str] = field(default_factory=set)
+    unknown_provenance: bool = False
+    unsettled: list[EligibilityCheck] = field(default_factory=list)
+
+
+def claim_findings(situation: Situation) -> ClaimFindings:
+    """Compare claims with claims and evidence with evidence; see the module."""
+    findings = ClaimFindings()
+    if situation.context.aligned_claims:
+        _compare_claims(situation, findings)
+    if situation.conflicts:
+        _weigh_evidence(situation, findings)
+    return findings
+
+
+def _compare_claims(situation: Situation, findings: ClaimFindings) -> None:
+    claims = situation.context.aligned_claims
+    name = situation.action.name if situation.action is not None else None
+    in_scope = [claim for claim in claims if claim.action_name in {None, name}]
+    compared = [c for c in in_scope if c.status == "active" and c.authority == "trusted"]
+    about: dict[tuple[str, ...], list[tuple[int, AlignedClaim]]] = {}
+    for index, claim in enumerate(compared):
+        topic = (claim.subject, claim.proposition, claim.time_scope, claim.kind)
+        about.setdefault(topic, []).append((index, claim))
+    comparable = 0
+    contradictory: list[tuple[int, int]] = []
+    for members in about.values():
+        comparable += len(members) * (len(members) - 1) // 2
+        for position, (i, left) in enumerate(members):
+            for j, right in members[position + 1 :]:
+                if not _same_value(left, right):
+                    contradictory.append((i, j))
+    contradictory.sort()
+    findings.delta = AlignedDelta(
+        len(contradictory) / comparable if comparable else None,
+        comparable,
+        len(contradictory),
+        len(claims) - len(compared),
+    )
+    for i, j in contradictory:
+        _note_contradiction(situation, findings, compared[i], compared[j])
+    for claim in in_scope:
+        _note_unsettled(claim, findings)
+
+
+def _same_value(left: AlignedClaim, right: AlignedClaim) -> bool:
+    same_kind = isinstance(left.value, bool) == isinstance(right.value, bool)
+    return same_kind and left.value == right.value
+
+
+def _note_contradiction(
+    situation: Situation, findings: ClaimFindings, left: AlignedClaim, right: AlignedClaim
+) -> None:
+    findings.pairs.append((left.id, right.id))
+    keys = {*left.fact_keys, *right.fact_keys}
+    unnamed = not left.fact_keys or not right.fact_keys
+    published = situation.compatibility.any_conflict_counts
+    if not published and not unnamed and keys.isdisjoint(used_keys(situation)):
+        return
+    if left.kind == "authority":
+        findings.authority_conflict = True
+    else:
+        findings.material_conflict = True
+    findings.disputed |= keys
+    findings.unknown_provenance |= unnamed and published
+
+
+def _note_unsettled(claim: AlignedClaim, findings: ClaimFindings) -> None:
+    unvouched = claim.status == "active" and claim.authority == "unknown"
+    if claim.status == "unknown" or unvouched:
+        findings.unsettled.append(
+            EligibilityCheck(
+                claim.id,
+                claim.kind,
+                CheckStatus.UNKNOWN,
+                claim.authority,
+                f"the {'authority' if unvouched else 'status'} of claim {claim.id} is unknown",
+                tuple(claim.fact_keys),
+            )
+        )
+
+
+def _weigh_evidence(situation: Situation, findings: ClaimFindings) -> None:
+    published = situation.compatibility.any_conflict_counts
+    items = {item.id: item for item in situation.evidence}
+    for conflict in situation.conflicts:
+        if conflict.kind not in _MATERIAL:
+            continue
+        sides = (items[conflict.left], items[conflict.right])
+        if published:
+            findings.material_conflict = True
+            findings.disputed.update(*(side.numeric_claims for side in sides))
+            findings.unknown_provenance |= any(not side.numeric_claims for side in sides)
+            continue
+        keys = _keys_in_doubt(conflict.key, sides)
+        trusted = min(side.trust for side in sides) >= situation.settings.minimum_trust
+        if trusted and (not keys or not keys.isdisjoint(used_keys(situation))):
+            findings.material_conflict = True
+            findings.disputed |= keys
+
+
+def _keys_in_doubt(key: str | None, sides: tuple[EvidenceItem, ...]) -> set[str]:
+    if key is not None:
+        return {key}
+    return {name for side in sides for name in side.numeric_claims}
+
+
+def used_keys(situation: Situation) -> set[str]:
+    """Return the facts that anything in the context depends on.
+
+    Those are the keys of rules in the action's scope, constraints, specifications and objective,
+    and the arguments of an action.
+    """
+    context = situation.context
+    keys = set(context.fact_specs)
+    name = situation.action.name if situation.action is not None else None
+    texts = [constraint.predicate for constraint in context.constraints]
+    for rule in context.policy_rules:
+        if rule.action_name in {None, name}:
+            texts += [rule.predicate, rule.applies_when or ""]
+    for text in texts:
+        keys.update(parse_predicate(text).cited_fact_keys)
+    if context.objective is not None:
+        keys.update(term.fact_key for term in context.objective.terms)
+    if situation.action is not None and situation.action.kind is not ActionKind.ASSERTION:
+        keys.update(situation.payload)
+    return keys
