@@ -138,7 +138,7 @@ def test_a_study_without_claims_speaks_of_no_published_numbers(content, small_st
         (
             "tables",
             {"parameters": {"bye": 1}},
-            r"\.parameters: cannot filter by 'bye'",
+            r"\.parameters: question 'rates' takes no 'bye'; it filters by arm",
         ),
         ("tables", {"parameters": {"by": ["tusk"]}}, r"\.parameters: .*'tusk'"),
         ("tables", {"ask": "compare"}, r"\.parameters: .*missing a required argument"),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from steelyard.analysis.names import DIMENSIONS
 from steelyard.errors import InputError, StudyError, UnknownNameError
 from steelyard.trials.strict_json import canonical_dumps
 
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from steelyard.analysis.evidence import Evidence
 
 QUESTIONS: dict[str, str] = {
+    "agreement": "steelyard.analysis.agreement:agreement",
     "aligned_steps": "steelyard.analysis.consensus:aligned_steps",
     "attest": "steelyard.analysis.attestation:attest",
     "behaviour_shift": "steelyard.analysis.behaviour_shift:behaviour_shift",
     "certify": "steelyard.analysis.certificate:certify",
     "compare": "steelyard.analysis.comparison:compare",
+    "compare_pairs": "steelyard.analysis.side_by_side:compare_pairs",
     "conformance": "steelyard.analysis.conformance:conformance",
     "consensus": "steelyard.analysis.consensus:consensus",
     "consistency": "steelyard.analysis.consistency:consistency",
@@ -38,13 +41,17 @@ QUESTIONS: dict[str, str] = {
     "first_divergence": "steelyard.analysis.first_divergence:first_divergence",
     "manipulation": "steelyard.analysis.manipulation:manipulation",
     "paired": "steelyard.analysis.paired_arms:paired",
+    "measure_summary": "steelyard.analysis.measure_summary:measure_summary",
     "pairwise": "steelyard.analysis.comparison:pairwise",
     "rates": "steelyard.analysis.rates:rates",
     "reliability": "steelyard.analysis.reliability:reliability",
     "repeat_agreement": "steelyard.analysis.repeats:repeat_agreement",
+    "risk_coverage": "steelyard.analysis.risk_coverage:risk_coverage",
     "seeds": "steelyard.analysis.repeats:seeds",
+    "side_by_side": "steelyard.analysis.side_by_side:side_by_side",
     "similarity": "steelyard.analysis.similarity:similarity",
     "similarity_test": "steelyard.analysis.similarity_tests:similarity_test",
+    "stack_arms": "steelyard.analysis.side_by_side:stack_arms",
     "step_rates": "steelyard.analysis.step_rates:step_rates",
 }
 """Name to ``"module:function"``."""
@@ -107,6 +114,12 @@ def _check_parameters(
     except TypeError as error:
         accepted = ", ".join(list(signature.parameters)[1:])
         raise StudyError(f"question {name!r}: {error}; it takes {accepted}") from None
+    if "filters" not in signature.parameters:
+        return
+    for unknown in sorted(set(parameters) - set(signature.parameters) - set(DIMENSIONS)):
+        raise StudyError(
+            f"question {name!r} takes no {unknown!r}; it filters by {', '.join(DIMENSIONS)}"
+        )
 
 
 def _frame(name: str, answer: Any) -> pd.DataFrame:

@@ -281,8 +281,8 @@ def _certificates(evidence: Evidence) -> ReportTable | None:
         for policy in policies
     ]
     frame = pd.DataFrame(rows)
-    published = len(evidence.frame("claims")) > 0
-    columns = layouts.CERTIFICATES_AS_PUBLISHED if published else layouts.CERTIFICATES
+    published = not evidence.frame("claims").empty
+    columns = layouts.CERTIFICATES if published else layouts.unpublished(layouts.CERTIFICATES)
     view = View("Certified bounds", frame, columns, notes.CERTIFICATES)
     return ReportTable("certificates", frame, (view,))
 

@@ -24,6 +24,7 @@ from steelyard.report import layouts_trajectories as layouts
 from steelyard.report.content_tables import ReportTable, View
 from steelyard.report.drawing import Drawing
 from steelyard.report.figures import consensus_figure, path_map_figure, rates_figure
+from steelyard.report.layouts import unpublished
 
 if TYPE_CHECKING:
     from steelyard.analysis.evidence import Evidence
@@ -62,7 +63,7 @@ def study_trajectories(evidence: Evidence) -> Trajectories | None:
     paths = path_map(evidence.tables, missing=missing)
     steps = consensus(evidence.tables, by="arm", missing=missing)
     found = [
-        *_equivalence(readings),
+        *_equivalence(readings, published=not evidence.frame("claims").empty),
         *_behaviour(evidence, missing, paths, steps),
         *_rules(evidence, missing),
     ]
@@ -87,16 +88,15 @@ def _readings(evidence: Evidence, missing: str) -> Readings | None:
     )
 
 
-def _equivalence(readings: Readings | None) -> Iterator[ReportTable]:
+def _equivalence(readings: Readings | None, *, published: bool) -> Iterator[ReportTable]:
     if readings is None:
         return
     questions, bounds = readings.questions, readings.bounds
     spelled = questions.assign(question=questions["question"].str.replace("_", " "))
     title = "Does the replacement do what the incumbent does?"
     yield ReportTable("equivalence", questions, (View(title, spelled, layouts.QUESTIONS),))
-    yield ReportTable(
-        "equivalence_bounds", bounds, (View("Bounds and verdicts", bounds, layouts.BOUNDS),)
-    )
+    columns = layouts.BOUNDS if published else unpublished(layouts.BOUNDS)
+    yield _table("equivalence_bounds", "Bounds and verdicts", bounds, columns)
     by = readings.by_perturbation
     yield ReportTable(
         "equivalence_by_perturbation",
@@ -106,11 +106,11 @@ def _equivalence(readings: Readings | None) -> Iterator[ReportTable]:
     found = readings.divergences
     at_a_step = found["step_index"].astype("Int64").where(found["kind"] != "outcome")
     shown = found.assign(step_index=at_a_step)
-    published, ours = (shown[shown["reading"] == name] for name in (AS_PUBLISHED, TOOK_EFFECT))
+    theirs, ours = (shown[shown["reading"] == name] for name in (AS_PUBLISHED, TOOK_EFFECT))
     title = "Where the replacement's calls differ"
     views = [View(f"{title}: {TOOK_EFFECT}", ours, layouts.DIVERGENCES)]
-    if len(published):
-        first = View(f"{title}: {AS_PUBLISHED}", published, layouts.PUBLISHED_DIVERGENCES)
+    if len(theirs):
+        first = View(f"{title}: {AS_PUBLISHED}", theirs, layouts.PUBLISHED_DIVERGENCES)
         views.insert(0, first)
     yield ReportTable("divergences", found, tuple(views))
 

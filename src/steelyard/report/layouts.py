@@ -103,15 +103,10 @@ CERTIFICATES = (
     column("bound (minimum)", "bound", kind="rate"),
     column("worst perturbation", "worst_perturbation", kind="code"),
     column("grade", "grade"),
-    column("bound, tasks as the unit", "clustered_bound", kind="rate"),
-)
-
-CERTIFICATES_AS_PUBLISHED = (
-    *CERTIFICATES[:-1],
     column("as published: limit of the lowest rate", "plumbline_bound", kind="rate"),
     column("its perturbation", "plumbline_worst", kind="code"),
     column("its grade", "plumbline_grade"),
-    CERTIFICATES[-1],
+    column("bound, tasks as the unit", "clustered_bound", kind="rate"),
 )
 
 RELIABILITY = (
@@ -166,3 +161,12 @@ def rates_columns(by: tuple[str, ...]) -> tuple[Column, ...]:
         *labels, *_COUNTS, *_RATE, column("tasks", "n_clusters", kind="count"),
         column("design effect", "design_effect", kind="number"),
     )  # fmt: skip
+
+
+def unpublished(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Return the columns without those "as published", for a study of which nothing was."""
+    return tuple(
+        column
+        for column in columns
+        if not any(source.startswith("plumbline_") for source in column.sources)
+    )
