@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from steelyard.harness.export import export_run
+import recorded
+from killing import killed, run_to_the_end, start, tables
+
 from steelyard.store.connect import connect
 
 STUDY = Path(__file__).with_name("null_agent")
@@ -62,17 +61,6 @@ def prepare(folder: Path, trials: int) -> Path:
     return study
 
 
-def start(study: Path, database: Path, workers: int) -> subprocess.Popen[bytes]:
-    """Start a run in a process group of its own."""
-    command = [sys.executable, "-m", "steelyard", "run", str(study), "--database", str(database)]
-    return subprocess.Popen(  # noqa: S603 - our own program
-        [*command, "--workers", str(workers)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
 def finished_trials(database: Path) -> int | None:
     """Return how many trials are in the database of a run that was killed; None without one."""
     if not database.exists():
@@ -93,11 +81,6 @@ def cut_log(database: Path, generator: random.Random) -> bool:
     with log.open("r+b") as file:
         file.truncate(generator.randrange(log.stat().st_size))
     return True
-
-
-def tables(database: Path, folder: Path) -> dict[str, bytes]:
-    """Return the exported tables."""
-    return {path.name: path.read_bytes() for path in export_run(database, folder)}
 
 
 def compare(database: Path, folder: Path, expected: dict[str, bytes], figures: Figures) -> None:
@@ -151,28 +134,11 @@ def measure(kills: int, trials: int, seed: int, folder: Path) -> Figures:
     return figures
 
 
-def killed(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Kill a process group after some seconds; False if it had ended by then."""
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return True
-    return False
-
-
-def run_to_the_end(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a run; it has to succeed."""
-    _, errors = process.communicate()
-    if process.returncode != 0:
-        raise SystemExit(f"a run ended with exit code {process.returncode}: {errors.decode()}")
-
-
 REPORT = """\
 # Reliability of the harness
 
-Written by `experiments/benchmarks/reliability.py --kills {kills} --trials {trials} --seed {seed}`.
+Written by `experiments/benchmarks/reliability.py --kills {kills} --trials {trials} --seed {seed}
+--model-trials {models}`.
 
 A run of {trials} trials (null agent, ten tool calls each) was ended by SIGKILL to its whole process
 group at random moments, begun again until it was complete, and its exported tables were compared
@@ -200,19 +166,30 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--model-trials", type=int, default=200, help="of the recorded runs; 0 leaves them out"
+    )
     parser.add_argument("--report", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(options.kills, options.trials, options.seed, Path(folder))
+        figures = measure(options.kills, options.trials, options.seed, Path(folder) / "null")
+        bought = recorded.RecordedFigures()
+        if options.model_trials:
+            place = Path(folder) / "recorded"
+            bought = recorded.measure(options.kills, options.model_trials, options.seed, place)
     if options.report is not None:
         kept = sorted(figures.kept)
         spread = {"least": kept[0], "median": kept[len(kept) // 2], "most": kept[-1]}
         options.report.parent.mkdir(parents=True, exist_ok=True)
         options.report.write_text(
-            REPORT.format(**asdict(figures), **spread, seed=options.seed), encoding="utf-8"
+            REPORT.format(
+                **asdict(figures), **spread, seed=options.seed, models=options.model_trials
+            )
+            + (recorded.report(bought) if options.model_trials else ""),
+            encoding="utf-8",
         )
-    print(json.dumps(asdict(figures)))
-    if figures.differing or figures.lost or figures.duplicated:
+    print(json.dumps(asdict(figures) | {"recorded": asdict(bought)}))
+    if figures.differing or figures.lost or figures.duplicated or recorded.faults(bought):
         sys.exit(1)
 
 

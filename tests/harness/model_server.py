@@ -249,7 +249,12 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        length = int(self.headers["content-length"])
+        sent = self.rfile.read(length)
+        if len(sent) < length:  # the client was killed while it sent
+            self.close_connection = True
+            return
+        body = json.loads(sent)
         request = {"path": self.path, "headers": dict(self.headers.items()), "body": body}
         with self.models.counted(request):
             fault = self.models.next_fault()
