@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from steelyard.cli.harness import note
 from steelyard.cli.main import app
-from steelyard.harness.runner import Progress
+from steelyard.harness.progress import Progress
 
 TOY = Path(__file__).parents[1] / "harness" / "toy.py"
 STUDY = """\

@@ -105,7 +105,7 @@ def test_later_changes_do_not_reach_what_was_recorded():
 def test_the_tables_get_texts():
     tools = box(get=lambda: {"b": 1, "a": 2})
     tools.call("get", {})
-    assert tools.records[0].row[:5] == ("tool_call", "get", "{}", '{"a":2,"b":1}', None)
+    assert tools.rows[0][:5] == ("tool_call", "get", "{}", '{"a":2,"b":1}', None)
 
 
 def test_offered_tools_can_be_reordered_and_added_and_looking_is_remembered():

@@ -21,6 +21,19 @@ def test_an_id_reads_back_as_the_same_key(arm, task, perturbation, variant, repe
     assert parse_trial_id(key.trial_id) == key
 
 
+@given(part, part, part, part, st.integers(0, 10**9))
+def test_another_repeat_is_the_same_key_as_one_made_from_its_parts(a, b, c, d, repeat):
+    other = TrialKey(a, b, c, d, 7).repeated(repeat)
+    made = TrialKey(a, b, c, d, repeat)
+    assert (other, hash(other), other.trial_id) == (made, hash(made), made.trial_id)
+
+
+@pytest.mark.parametrize("repeat", [-1, True, 1.0, "1", None])
+def test_another_repeat_is_a_whole_number(repeat):
+    with pytest.raises(InputError, match="repeat must be"):
+        TrialKey("a", "b", "c", "d", 0).repeated(repeat)
+
+
 @given(st.tuples(part, part, part, part), st.tuples(part, part, part, part))
 def test_different_keys_have_different_ids(left, right):
     same = TrialKey(*left, 0).trial_id == TrialKey(*right, 0).trial_id

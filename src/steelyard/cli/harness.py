@@ -17,7 +17,7 @@ from steelyard.errors import StudyError
 
 if TYPE_CHECKING:
     from steelyard.harness.design import DesignSummary
-    from steelyard.harness.runner import Progress, RunReport
+    from steelyard.harness.progress import Progress, RunReport
     from steelyard.harness.study import RunnableStudy
 
 SHOWN_MISSING = 10

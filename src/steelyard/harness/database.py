@@ -99,6 +99,7 @@ class RunDatabase:
         """
         after: tuple[Any, ...] = ("", "", "", -1, "")
         while True:
+            cells: dict[tuple[str, ...], TrialKey] = {}
             rows = self.connection.execute(
                 f"""
                 SELECT {_BLOCK}, seed, covariates.value
@@ -112,8 +113,10 @@ class RunDatabase:
                 [VARIANT, self.study, list(arms), *after],
             ).fetchall()
             for task, perturbation, variant, repeat, arm, seed, meta in rows:
-                key = TrialKey(arm, task, perturbation, variant, repeat)
-                yield PlannedTrial(key, seed, meta or "{}")
+                cell = (arm, task, perturbation, variant)
+                if cell not in cells:
+                    cells[cell] = TrialKey(*cell, repeat)
+                yield PlannedTrial(cells[cell].repeated(repeat), seed, meta or "{}")
             if len(rows) < PAGE:
                 return
             after = rows[-1][:5]

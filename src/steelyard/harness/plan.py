@@ -99,8 +99,9 @@ def plan_trials(study: RunnableStudy, variants: Variants) -> Iterator[PlannedTri
         for task in study.tasks:
             for perturbation in study.perturbations:
                 for number, meta in enumerate(variants.metas[perturbation, task]):
+                    first = TrialKey(arm, task, perturbation, str(number), 0)
                     for repeat in range(settings.repeats):
-                        key = TrialKey(arm, task, perturbation, str(number), repeat)
+                        key = first.repeated(repeat)
                         yield PlannedTrial(key, seed_of(settings.seed, key), meta)
 
 

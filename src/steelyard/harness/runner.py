@@ -2,98 +2,29 @@
 
 from __future__ import annotations
 
-import os
+import gc
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from steelyard.errors import InputError
 from steelyard.harness.database import RunDatabase
-from steelyard.harness.executors import Executor, Serial, Threads, check_workers
+from steelyard.harness.executors import Executor, check_workers
+from steelyard.harness.phases import phases_of
 from steelyard.harness.plan import Variants, make_variants, plan_trials
 from steelyard.harness.planned_database import plan_database
-from steelyard.harness.processes import Processes
+from steelyard.harness.progress import Progress, RunReport
 from steelyard.harness.protocols import ModelSource
-from steelyard.harness.study import LoadedArm, RunnableStudy
+from steelyard.harness.study import RunnableStudy
 from steelyard.harness.trial import FinishedTrial
 
-BATCH_TRIALS = 1_000
+BATCH_TRIALS = 5_000
 BATCH_SECONDS = 0.5
 """A transaction holds up to this many trials, or those of this time: what a kill may cost."""
-
-MODEL_WORKERS = 8
-EXECUTORS = ("auto", "serial", "threads", "processes")
-
-
-@dataclass
-class Progress:
-    """How far a run is; one object, updated and shown again and again.
-
-    Attributes
-    ----------
-    total : int
-        Planned trials.
-    completed, failed : int
-        Of the whole plan, earlier runs included.
-    ran : int
-        Trials that ended in this run.
-    without_result : int
-        Of these, the ones that could not be run and stay missing.
-    cost_usd : float
-        Of this run, as far as prices are known.
-    seconds : float
-        Of this run.
-    stopping : str or None
-        Why no other trial is begun.
-    """
-
-    total: int = 0
-    completed: int = 0
-    failed: int = 0
-    ran: int = 0
-    without_result: int = 0
-    cost_usd: float = 0.0
-    seconds: float = 0.0
-    stopping: str | None = None
-
-    @property
-    def missing(self) -> int:
-        """Trials without a result so far."""
-        return self.total - self.completed - self.failed
-
-
-@dataclass(frozen=True)
-class RunReport:
-    """What a run did.
-
-    Attributes
-    ----------
-    study : str
-    database : pathlib.Path
-    progress : Progress
-        At the end.
-    resumed : bool
-        Whether the database was there already.
-    arms : list of tuple
-        Arm, planned, completed, failed, missing, cost in US dollars (None where none is known).
-    missing : list of (str, str or None)
-        Trials without a result, and why where they were tried.
-    damaged_log : pathlib.Path or None
-        Where a log that could not be read was set aside; the trials in it were run again.
-    """
-
-    study: str
-    database: Path
-    progress: Progress
-    resumed: bool
-    arms: list[tuple[str, int, int, int, int, float | None]]
-    missing: list[tuple[str, str | None]]
-    damaged_log: Path | None = None
 
 
 def run_study(
@@ -145,22 +76,22 @@ def run_study(
     workers = None if workers is None else check_workers(workers)
     if limit is not None and limit < 0:
         raise InputError(f"limit is {limit}; accepted are whole numbers of 0 or more")
-    phases = _phases(study, executor, workers, models)
+    phases = phases_of(study, executor, workers, models)
     resumed = database.exists()
-    if not resumed:
-        variants = make_variants(study, models)
-        skipped = _discarded_rows(study, variants)
-        plan_database(database, study, plan_trials(study, variants), skipped)
-    with RunDatabase(database, study) as target:
-        counts = target.counts()
-        progress = Progress(sum(counts.values()), counts["completed"], counts["failed"])
-        run = _Run(target, progress, on_progress)
-        with _interruptible(run):
-            for arms, make in phases:
-                run.phase(make(), arms, limit)
-        arms_after, missing = target.by_arm(), target.without_result()
-        damaged = target.damaged_log
-    return RunReport(study.id, database, progress, resumed, arms_after, missing, damaged)
+    with _older_objects_left_alone():
+        if not resumed:
+            variants = make_variants(study, models)
+            skipped = _discarded_rows(study, variants)
+            plan_database(database, study, plan_trials(study, variants), skipped)
+        with RunDatabase(database, study) as target:
+            counts = target.counts()
+            progress = Progress(sum(counts.values()), counts["completed"], counts["failed"])
+            run = _Run(target, progress, on_progress)
+            with _interruptible(run):
+                for arms, make in phases:
+                    run.phase(make(), arms, limit)
+            arms_after, missing = target.by_arm(), target.without_result()
+    return RunReport(study.id, database, progress, resumed, arms_after, missing, target.damaged_log)
 
 
 class _Run:
@@ -236,48 +167,6 @@ class _Run:
             self.show(self.progress)
 
 
-Phase = tuple[list[str], Callable[[], Executor]]
-
-
-def _phases(
-    study: RunnableStudy, executor: str, workers: int | None, models: ModelSource | None
-) -> list[Phase]:
-    """Group the arms by what runs them; arms that compute come first."""
-    if executor not in EXECUTORS and not executor.startswith("dask://"):
-        raise InputError(
-            f"executor is {executor!r}; accepted are {', '.join(EXECUTORS)} and dask://host:port"
-        )
-    computing = [name for name, arm in study.arms.items() if not _waits(arm)]
-    waiting = [name for name, arm in study.arms.items() if _waits(arm)]
-
-    def in_threads() -> Executor:
-        return Threads(study, models, workers or MODEL_WORKERS)
-
-    def in_processes() -> Executor:
-        return Processes(study, workers or os.cpu_count() or 1)
-
-    def on_cluster() -> Executor:
-        from steelyard.harness.dask_cluster import DaskCluster
-
-        return DaskCluster(study, executor)
-
-    def alone() -> Executor:
-        return Serial(study, models)
-
-    if executor == "serial":
-        return [([*computing, *waiting], alone)]
-    if executor == "threads":
-        return [([*computing, *waiting], in_threads)]
-    local = in_processes if executor == "processes" or (workers or 1) > 1 else alone
-    phases: list[Phase] = [(computing, on_cluster if executor.startswith("dask://") else local)]
-    return [(arms, make) for arms, make in [*phases, (waiting, in_threads)] if arms]
-
-
-def _waits(arm: LoadedArm) -> bool:
-    """Tell whether an arm needs a model: its recordings and its budget are this process's."""
-    return arm.kind == "model" or arm.model_calls > 0
-
-
 def _discarded_rows(study: RunnableStudy, variants: Variants) -> list[dict[str, object]]:
     return [
         {
@@ -296,6 +185,23 @@ def _first(planned: Iterator, count: int) -> Iterator:  # type: ignore[type-arg]
         if found is None:
             return
         yield found
+
+
+@contextmanager
+def _older_objects_left_alone() -> Iterator[None]:
+    """Keep the garbage collector from walking through what was there before, meanwhile.
+
+    A run makes so many objects that all of them are examined again and again; those of the
+    imported libraries are by far the most, and it took a tenth of the time of a quick trial.
+    """
+    if gc.get_freeze_count():  # whoever froze them decides when they thaw
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager

@@ -50,32 +50,11 @@ After = Callable[[str, Mapping[str, Any], Any], Any]
 StepRow = tuple[str, str, str | None, str | None, str | None, float | None]
 """A step as the tables hold it: kind, name, arguments and output as JSON, error, wall_ms."""
 
+_KIND, _NAME, _ARGUMENTS, _OUTPUT, _ERROR, _WALL_MS, _GIVEN, _RETURNED = range(8)
+"""Positions in the record of a step: a `StepRow`, then arguments and output as values.
 
-@dataclass(slots=True)
-class StepRecord:
-    """A step as it was when it happened, out of reach of later changes.
-
-    ``arguments`` and ``output`` are JSON texts, for the tables; ``given`` and ``returned`` are the
-    same as values, for whoever judges the trial.
-    """
-
-    kind: str
-    name: str
-    arguments: str | None
-    output: str | None
-    error: str | None
-    wall_ms: float | None
-    given: Arguments = None
-    returned: Any = None
-
-    def to_step(self) -> Step:
-        """Return the step as rules and measures take it."""
-        return Step(self.kind, self.name, self.given, self.returned, self.error, self.wall_ms)
-
-    @property
-    def row(self) -> StepRow:
-        """What the tables hold of the step."""
-        return (self.kind, self.name, self.arguments, self.output, self.error, self.wall_ms)
+A list and not an object with names, because ten thousands of them are made per second.
+"""
 
 
 class Toolbox:
@@ -110,7 +89,7 @@ class Toolbox:
     ) -> None:
         self._tools: dict[str, Tool] = {}
         self._clock = clock
-        self._records: list[StepRecord] = []
+        self._records: list[list[Any]] = []
         self.before: list[Before] = []
         self.after: list[After] = []
         self.calls: dict[str, int] = {}
@@ -174,19 +153,21 @@ class Toolbox:
             raise InputError(f"a tool is called by its name, a text; this is {name!r}")
         given, text = _snapshot_arguments(arguments)
         # A model may answer with half a character; the step is kept, readable, and fails.
-        record = StepRecord("tool_call", storable(name), text, None, None, None, given)
+        readable = name if name.isascii() else storable(name)
+        record: list[Any] = ["tool_call", readable, text, None, None, None, given, None]
         number = self.calls[name] = self.calls.get(name, 0) + 1
         self._records.append(record)
-        began = self._clock()
+        clock = self._clock
+        began = clock()
         try:
             output = self._attempt(name, arguments, number)
             if output is not None:
-                record.returned, record.output = snapshot(output)
+                record[_RETURNED], record[_OUTPUT] = snapshot(output)
         except BaseException as error:
-            record.error = _reason(error)
+            record[_ERROR] = _reason(error)
             raise
         finally:
-            record.wall_ms = (self._clock() - began) * 1000.0
+            record[_WALL_MS] = (clock() - began) * 1000.0
         return output
 
     def record(
@@ -213,23 +194,26 @@ class Toolbox:
         returned, written = (None, None) if output is None else snapshot(output)
         kind, name = storable(kind), storable(name or kind)
         failure = None if error is None else storable(error)
-        self._records.append(StepRecord(kind, name, text, written, failure, None, given, returned))
+        self._records.append([kind, name, text, written, failure, None, given, returned])
 
     @property
-    def records(self) -> list[StepRecord]:
-        """The steps so far, for the tables."""
-        return self._records
+    def rows(self) -> list[StepRow]:
+        """The steps so far, for the tables; out of reach of later changes."""
+        return [tuple(record[:_GIVEN]) for record in self._records]
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps so far, for rules and measures."""
-        return tuple(record.to_step() for record in self._records)
+        return tuple(
+            Step(r[_KIND], r[_NAME], r[_GIVEN], r[_RETURNED], r[_ERROR], r[_WALL_MS])
+            for r in self._records
+        )
 
     def _attempt(self, name: str, arguments: Arguments, number: int) -> Any:
         tool = self._tools.get(name)
         if tool is None:
             raise ToolError(f"there is no tool {name!r}")
-        if isinstance(arguments, UnreadableArguments):
+        if type(arguments) is not dict and isinstance(arguments, UnreadableArguments):
             raise ToolError(f"{name}: arguments are {arguments.reason}")
         values: Mapping[str, Any] = {} if arguments is None else arguments
         for hook in self.before:
@@ -253,6 +237,8 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, Any], error: TypeError) ->
 
 
 def _snapshot_arguments(arguments: Arguments) -> tuple[Arguments, str | None]:
+    if type(arguments) is dict:  # nearly always
+        return snapshot(arguments)
     if arguments is None:
         return None, None
     if isinstance(arguments, UnreadableArguments):

@@ -188,17 +188,14 @@ class _JudgedTrial(Trial):
         state: Mapping[str, Any],
     ) -> Trial:
         trial = cls.__new__(cls)
-        values = {
-            "key": key,
-            "status": finished.status,
-            "study": study,
-            "state": state,
-            "error": finished.error,
-            "source_id": None,
-            "_toolbox": toolbox,
-        }
-        for name, value in values.items():
-            object.__setattr__(trial, name, value)
+        put = object.__setattr__  # a Trial is frozen
+        put(trial, "key", key)
+        put(trial, "status", finished.status)
+        put(trial, "study", study)
+        put(trial, "state", state)
+        put(trial, "error", finished.error)
+        put(trial, "source_id", None)
+        put(trial, "_toolbox", toolbox)
         return trial
 
     def __getattr__(self, name: str) -> Any:
