@@ -18,6 +18,7 @@ from steelyard.cli.behaviour import first_divergence, similarity
 from steelyard.cli.bound import bound
 from steelyard.cli.comparison import compare
 from steelyard.cli.contract import contract
+from steelyard.cli.decide import decide
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
 from steelyard.cli.harness import plan, replay
 from steelyard.cli.harness import run as run_trials
@@ -54,6 +55,7 @@ for verb in (
     reproduce,
 ):
     app.command()(verb)
+app.command()(decide)
 app.command()(plan)
 app.command(name="run")(run_trials)
 app.command()(replay)

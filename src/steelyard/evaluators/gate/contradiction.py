@@ -63,9 +63,11 @@ class Contradiction:
 
 def jaccard_distance(left: Iterable[str], right: Iterable[str]) -> float:
     """Return 1 minus intersection over union; 0 for two empty sets."""
-    left, right = set(left), set(right)
-    union = left | right
-    return 1 - len(left & right) / len(union) if union else 0.0
+    left, right = frozenset(left), frozenset(right)
+    if not left and not right:
+        return 0.0
+    common = len(left & right)
+    return 1 - common / (len(left) + len(right) - common)
 
 
 def contradiction_of(

@@ -37,6 +37,12 @@ _SENTENCES = {
     reasons.NO_TOOL_LIST: "The host did not say which actions it allows.",
 }
 
+_OUTCOMES = {
+    Disposition.HARD_VETO: "The policy evaluator vetoes it.",
+    Disposition.CONFLICT: "The evaluators contradict each other.",
+    Disposition.INSUFFICIENT_EVIDENCE: "Too few evaluators could vote, or too much is uncertain.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
@@ -72,6 +78,8 @@ class Envelope:
     def reasons(self) -> list[str]:
         """The reasons in sentences, the weightiest checks first."""
         sentences = [_SENTENCES[code] for code in self.reason_codes]
+        if self.graph.eligibility.directive is None and self.graph.disposition in _OUTCOMES:
+            sentences.append(_OUTCOMES[self.graph.disposition])
         for status in (CheckStatus.BLOCK, CheckStatus.UNKNOWN, CheckStatus.REVIEW):
             sentences += _details(self.graph.eligibility.checks, status)
         sentences += _details(self.graph.eligibility.checks, CheckStatus.MISSING)

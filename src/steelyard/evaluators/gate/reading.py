@@ -118,13 +118,14 @@ def read_context(
         With the place and what is wrong there.
     """
     if isinstance(data, str | bytes):
-        data = _parsed(data, path)
+        data = parsed(data, path)
     return validated(
         ReasoningContext, _written_out(data, path), where=path, compatibility=compatibility
     )
 
 
-def _parsed(text: str | bytes, path: str) -> Any:
+def parsed(text: str | bytes, path: str) -> Any:
+    """Return a JSON text as plain data; raise for one that is too large or too deep."""
     if len(text) > MAX_DOCUMENT:
         raise DataError(f"{path}: larger than {MAX_DOCUMENT} characters")
     return strict_json.loads(text, path=path, max_depth=MAX_NESTING)
@@ -230,7 +231,7 @@ def read_cases(
         if not line.strip():
             continue
         where = f"{path}:{number}"
-        case = read_case(_parsed(line, where), str(number), path=where, compatibility=compatibility)
+        case = read_case(parsed(line, where), str(number), path=where, compatibility=compatibility)
         if case.case in seen:
             raise GateInputError(f"{where}: two cases are named {case.case!r}")
         seen.add(case.case)

@@ -82,10 +82,20 @@ class Situation:
         return replace(self, rules=rules)
 
     def with_fact(self, key: str, value: Any) -> Situation:
-        """Return the same situation with one fact replaced."""
-        changed = self.facts[key].model_copy(update={"value": value})
-        facts = {**self.facts, key: changed}
-        return replace(self, facts=facts, bindings=replace(self.bindings, facts=facts))
+        """Return the same situation with one fact replaced.
+
+        An argument that equals the fact of its name changes with it, since the action would be
+        another one; as published it stays.
+        """
+        original = self.facts[key]
+        facts = {**self.facts, key: original.model_copy(update={"value": value})}
+        hypothesis = self.hypothesis
+        follows = key in self.payload and self.payload[key] == original.value
+        if follows and self.action is not None and not self.compatibility.unproven_recovery:
+            action = self.action.model_copy(update={"payload": {**self.payload, key: value}})
+            hypothesis = hypothesis.model_copy(update={"action": action})
+        bindings = replace(self.bindings, facts=facts, action=hypothesis.action)
+        return replace(self, facts=facts, hypothesis=hypothesis, bindings=bindings)
 
 
 def is_number(value: Any) -> bool:
