@@ -1,0 +1,215 @@
+"""``steelyard contract`` beyond the vectors: outputs, hooks, samples and what errors may say."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import sys
+
+import duckdb
+import pytest
+
+from contract_policies import numbered, passing
+
+HOOK = """
+from steelyard.evaluators.contract import evaluate
+
+def clean(policy, response):
+    return evaluate(policy, response)
+
+def drifts(policy, response):
+    result = evaluate(policy, response)
+    if policy["rules"][0]["rule_id"] == "r1":
+        result["rule_results"][0]["reason_code"] = "FIRST"
+    return result
+
+def fails(policy, response):
+    raise ValueError("s3cret")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working directory: a policy of three rules, one of nine, responses and hooks."""
+    monkeypatch.chdir(tmp_path)
+    for name, document in {
+        "p.json": numbered(3),
+        "nine.json": numbered(9),
+        "r.json": passing(9),
+        "bad.json": {"r0": "s3cret"},
+    }.items():
+        (tmp_path / name).write_text(json.dumps(document))
+    (tmp_path / "hooks.py").write_text(HOOK)
+    return tmp_path
+
+
+@pytest.fixture
+def contract(program, folder):
+    return lambda *arguments: program("contract", *arguments)
+
+
+def error(outcome):
+    """Return the code of an error, having checked how it is reported."""
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    return json.loads(outcome.err)["error"]["code"]
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            (),
+            ("s3cret",),
+            ("--s3cret", "validate", "p.json"),
+            ("validate", "--s3cret", "p.json"),
+            ("validate",),
+            ("validate", "p.json", "s3cret"),
+            ("evaluate", "p.json", "r.json", "--strict"),
+            ("check-order", "p.json", "r.json", "--sample", "s3cret"),
+            ("check-order", "p.json", "r.json", "--sample", "0"),
+            ("check-order", "p.json", "r.json", "--seed", "-1"),
+            ("check-order", "p.json", "r.json", "--bound", "1"),
+            ("check-order", "p.json", "r.json", "--bound", "nan"),
+            ("check-order", "p.json", "r.json", "--confidence", "0.5"),
+            ("check-order", "p.json", "r.json", "--timeout", "0"),
+            ("check-order", "p.json", "r.json", "--interleave", "--sample", "9"),
+            ("check-order", "p.json", "r.json", "--runs", "x.duckdb"),
+            ("check-order", "p.json", "r.json", "--sample", "9", "--runs", "r.json"),
+            ("check-order", "p.json", "r.json", "--swaps-per-pair", "2"),
+            ("check-order", "p.json", "r.json", "--hook", "s3cret"),
+            ("check-order", "p.json", "r.json", "--hook", "a:b", "--hook-command", "s3cret"),
+            ("check-order", "p.json", "r.json", "--hook-command", "'s3cret"),
+            ("check-order", "p.json", "r.json", "--hook-command", " "),
+        ],
+    )
+    def test_usage_is_refused_without_repeating_it(self, contract, arguments):
+        outcome = contract(*arguments)
+        assert error(outcome) == "INVALID_COMMAND"
+        assert "s3cret" not in outcome.err
+
+    def test_the_message_is_one_line_of_json_in_utf8(self, contract, folder):
+        (folder / "p.json").write_text('{"schema_version": "1.0", "policy_id": "p", "é": 1}')
+        outcome = contract("validate", "p.json")
+        assert error(outcome) == "INVALID_POLICY"
+        assert "'é'" in outcome.err
+
+    def test_help_is_plain_text(self, contract):
+        outcome = contract("check-order", "--help")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "--hook-command" in outcome.out
+
+
+class TestOutput:
+    @pytest.mark.parametrize(
+        "name", ["-", "", " ", "\t", "\u200b", "sub/ ", "p.json", "./p.json", "link", "hard"]
+    )
+    def test_a_destination_that_is_none_is_refused_before_anything_is_read(
+        self, contract, folder, name
+    ):
+        (folder / "link").symlink_to("p.json")
+        (folder / "hard").hardlink_to(folder / "p.json")
+        before = (folder / "p.json").read_bytes()
+        assert error(contract("validate", "p.json", "--output", name)) == "INVALID_COMMAND"
+        assert (
+            error(contract("evaluate", "absent", "p.json", "--output", name)) == "INVALID_COMMAND"
+        )
+        assert (folder / "p.json").read_bytes() == before
+
+    def test_an_absent_input_is_one_file_with_itself(self, contract):
+        assert error(contract("validate", "absent", "--output", "./absent")) == "INVALID_COMMAND"
+
+    def test_every_verb_writes_and_the_exit_code_follows_the_result(self, contract, folder):
+        for arguments, code, about in [
+            (("validate", "p.json"), 0, {}),
+            (("evaluate", "p.json", "bad.json", "--strict-exit"), 1, {}),
+            (("check-order", "p.json", "bad.json", "--strict-exit"), 0, {}),
+            (("synthesize", "p.json"), 0, {"policy_id": "p"}),
+        ]:
+            printed = contract(*arguments)
+            outcome = contract(*arguments, "--output", "new/folder/out.json")
+            assert outcome.json == {"output_written": True, **about}
+            assert outcome.code == printed.code == code
+            assert (folder / "new/folder/out.json").read_text() == printed.out
+            assert os.listdir(folder / "new/folder") == ["out.json"]  # noqa: PTH208
+
+    def test_a_new_file_is_private_and_an_old_one_keeps_its_mode(self, contract, folder):
+        contract("validate", "p.json", "--output", "out.json")
+        target = folder / "out.json"
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+        target.chmod(0o644)
+        (folder / "link").symlink_to("out.json")
+        contract("evaluate", "p.json", "r.json", "--output", "link")
+        assert stat.S_IMODE(target.stat().st_mode) == 0o644
+        assert (folder / "link").is_symlink()
+        assert json.loads(target.read_text())["passed"] is True
+
+    @pytest.mark.parametrize("name", ["sub", "p.json/x", "pipe"])
+    def test_what_cannot_be_replaced_is_left(self, contract, folder, name):
+        (folder / "sub").mkdir()
+        os.mkfifo(folder / "pipe")
+        before = sorted(folder.rglob("*"))
+        outcome = contract("evaluate", "p.json", "r.json", "--output", name)
+        assert error(outcome) == "JSON_OUTPUT_ERROR"
+        assert sorted(folder.rglob("*")) == before
+
+    def test_a_failed_verb_leaves_the_old_file(self, contract, folder):
+        (folder / "out.json").write_text("old")
+        assert error(contract("evaluate", "p.json", "absent", "--output", "out.json"))
+        assert (folder / "out.json").read_text() == "old"
+
+
+def test_standard_input(contract, folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"r0": false}')))
+    outcome = contract("evaluate", "p.json", "-")
+    assert [row["passed"] for row in outcome.json["rule_results"]] == [True, False, False]
+
+
+class TestCheckOrder:
+    def test_a_hook_that_drifts_is_found(self, contract):
+        outcome = contract(
+            "check-order", "p.json", "r.json", "--hook", "hooks:drifts", "--strict-exit"
+        )
+        assert (outcome.code, outcome.json["status"]) == (1, "EVIDENCE_ORDER_DRIFT")
+
+    def test_a_hook_that_fails_is_inconclusive(self, contract):
+        for mode in ((), ("--interleave",), ("--sample", "5")):
+            outcome = contract("check-order", "p.json", "r.json", "--hook", "hooks:fails", *mode)
+            assert outcome.code == 0
+            assert outcome.json["status"] == "INCONCLUSIVE_EVALUATOR_FAILURE"
+            assert outcome.json["failure"]["reason"] == "it raised ValueError"
+            assert "s3cret" not in outcome.out + outcome.err
+
+    def test_a_command_is_a_hook_too(self, contract):
+        outcome = contract("check-order", "p.json", "r.json", "--hook-command", "echo 'no json'")
+        assert outcome.json["failure"]["kind"] == "garbage"
+
+    def test_nine_rules_need_a_sample(self, contract):
+        assert error(contract("check-order", "nine.json", "r.json")) == "ORDER_CHECK_TOO_LARGE"
+        outcome = contract("check-order", "nine.json", "r.json", "--bound", "0.1", "--strict-exit")
+        assert outcome.code == 0
+        assert outcome.json["status"] == "NO_DRIFT_IN_SAMPLE"
+        assert outcome.json["drift"]["high"] <= 0.1
+        assert outcome.json["conforms_within_coverage"] is None
+
+    def test_interleaved_repeats_name_the_cause(self, contract):
+        outcome = contract(
+            "check-order", "p.json", "r.json", "--hook", "hooks:drifts", "--interleave"
+        )
+        assert outcome.json["cause"]["name"] == "order"
+        assert outcome.json["pairs"][0]["rule_a"] == "r0"
+
+    def test_every_call_can_be_kept(self, contract, folder):
+        outcome = contract(
+            "check-order", "nine.json", "r.json", "--sample", "7", "--runs", "runs.duckdb"
+        )
+        with duckdb.connect(folder / "runs.duckdb", read_only=True) as tables:
+            runs, rows = tables.execute(
+                "SELECT count(*), sum(rules_reported) FROM order_runs"
+            ).fetchone()
+            (rules,) = tables.execute("SELECT count(*) FROM order_rule_runs").fetchone()
+        assert runs == outcome.json["coverage"]["evaluator_calls"]
+        assert rows == rules == 9 * runs
