@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from steelyard.store.declaration import Declaration
 
 VERDICTS = ("fail", "caution", "pass")
+TRAJECTORIES = "trajectories"
 
 
 @dataclass(frozen=True)
@@ -144,16 +145,21 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
     from steelyard.report.content_figures import study_drawings
     from steelyard.report.content_trajectories import study_trajectories
 
-    tables = study_tables(evidence)
-    drawings = study_drawings(evidence.tables.design, tables)
-    trajectories = study_trajectories(evidence)
+    design = evidence.tables.design
+    every = study_tables(evidence)
+    omitted = _omitted(design, every)
+    tables = {name: table for name, table in every.items() if name not in omitted}
+    drawings = tuple(
+        drawing for drawing in study_drawings(design, every) if drawing.name not in omitted
+    )
+    trajectories = None if TRAJECTORIES in omitted else study_trajectories(evidence)
     others, figures = dict(tables), list(drawings)
     if trajectories is not None:
         others |= trajectories.tables
         figures += trajectories.drawings
     return StudyContent(
         study=evidence.study,
-        design=evidence.tables.design,
+        design=design,
         tables=tables,
         drawings=drawings,
         audit=audit_evidence(evidence),
@@ -162,6 +168,18 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
         trajectories=trajectories,
         own=own_section(evidence, others, frozenset(drawing.name for drawing in figures)),
     )
+
+
+def _omitted(design: Declaration, tables: Mapping[str, ReportTable]) -> set[str]:
+    """Return what the study's report leaves out, checked: a name that is nothing is a slip."""
+    omitted = set() if design.report is None else set(design.report.omit)
+    needed = {"trials"} & omitted
+    for name in sorted(omitted - {TRAJECTORIES} - set(tables)) or sorted(needed):
+        known = sorted({TRAJECTORIES, *tables} - {"trials"})
+        raise UnknownNameError(
+            "table", name, known, f"experiments/{design.id}/study.toml: report.omit"
+        )
+    return omitted
 
 
 def _claims(evidence: Evidence) -> pd.DataFrame:

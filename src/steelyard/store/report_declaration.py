@@ -92,9 +92,21 @@ class DrawnFigure(Declared):
 
 
 class ReportDeclaration(Declared):
-    """The whole ``[report]`` section; ``title`` stands above the tables and figures."""
+    """The whole ``[report]`` section.
+
+    Attributes
+    ----------
+    title : str
+        Stands above the study's own tables and figures.
+    omit : tuple of str
+        Tables of every report that would mislead in this one (with the figures of their names),
+        and ``trajectories`` for all about steps.
+    tables, figures
+        The study's own.
+    """
 
     title: Text = "Results of this study"
+    omit: tuple[FileName, ...] = ()
     tables: tuple[AskedTable, ...] = ()
     figures: tuple[DrawnFigure, ...] = ()
 
