@@ -80,6 +80,12 @@ class Study:
     behaviour_shift = _OverTables(analysis.behaviour_shift)
     step_rates = _OverTables(analysis.step_rates)
     first_divergence = _OverTables(analysis.first_divergence)
+    stop_points = _OverTables(analysis.stop_points)
+    stopping_summary = _OverTables(analysis.stopping_summary)
+    stopping_sweep = _OverTables(analysis.stopping_sweep)
+    weight_sensitivity = _OverTables(analysis.weight_sensitivity)
+    calibrated_threshold = _OverTables(analysis.calibrated_threshold)
+    compare_policies = _OverTables(analysis.compare_policies)
 
     @property
     def name(self) -> str:

@@ -23,6 +23,14 @@ from steelyard.analysis.selection import select
 from steelyard.analysis.similarity import similarity
 from steelyard.analysis.similarity_tests import similarity_test
 from steelyard.analysis.step_rates import step_rates
+from steelyard.analysis.stopping import (
+    calibrated_threshold,
+    compare_policies,
+    stop_points,
+    stopping_summary,
+    stopping_sweep,
+    weight_sensitivity,
+)
 from steelyard.analysis.trajectory_results import Consistency, Equivalence
 
 __all__ = [
@@ -34,8 +42,10 @@ __all__ = [
     "attest",
     "audit",
     "behaviour_shift",
+    "calibrated_threshold",
     "certify",
     "compare",
+    "compare_policies",
     "conformance",
     "consensus",
     "consistency",
@@ -51,4 +61,8 @@ __all__ = [
     "similarity",
     "similarity_test",
     "step_rates",
+    "stop_points",
+    "stopping_summary",
+    "stopping_sweep",
+    "weight_sensitivity",
 ]

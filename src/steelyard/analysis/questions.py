@@ -27,9 +27,11 @@ QUESTIONS: dict[str, str] = {
     "aligned_steps": "steelyard.analysis.consensus:aligned_steps",
     "attest": "steelyard.analysis.attestation:attest",
     "behaviour_shift": "steelyard.analysis.behaviour_shift:behaviour_shift",
+    "calibrated_threshold": "steelyard.analysis.stopping:calibrated_threshold",
     "certify": "steelyard.analysis.certificate:certify",
     "compare": "steelyard.analysis.comparison:compare",
     "compare_pairs": "steelyard.analysis.side_by_side:compare_pairs",
+    "compare_policies": "steelyard.analysis.stopping:compare_policies",
     "conformance": "steelyard.analysis.conformance:conformance",
     "consensus": "steelyard.analysis.consensus:consensus",
     "consistency": "steelyard.analysis.consistency:consistency",
@@ -53,6 +55,10 @@ QUESTIONS: dict[str, str] = {
     "similarity_test": "steelyard.analysis.similarity_tests:similarity_test",
     "stack_arms": "steelyard.analysis.side_by_side:stack_arms",
     "step_rates": "steelyard.analysis.step_rates:step_rates",
+    "stop_points": "steelyard.analysis.stopping:stop_points",
+    "stopping_summary": "steelyard.analysis.stopping:stopping_summary",
+    "stopping_sweep": "steelyard.analysis.stopping:stopping_sweep",
+    "weight_sensitivity": "steelyard.analysis.stopping:weight_sensitivity",
 }
 """Name to ``"module:function"``."""
 

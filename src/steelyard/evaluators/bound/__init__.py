@@ -7,6 +7,13 @@ signals or from a contract and the evidence for it.
 
 from __future__ import annotations
 
+from steelyard.evaluators.bound.arrays import (
+    ScoreArrays,
+    accepted_states,
+    decision_codes,
+    score_arrays,
+    utility_arrays,
+)
 from steelyard.evaluators.bound.contract import evaluate_step, score_contract
 from steelyard.evaluators.bound.contract_quality import (
     LIMITATIONS,
@@ -59,6 +66,7 @@ from steelyard.evaluators.bound.signals import (
     WorkflowNormalization,
 )
 from steelyard.evaluators.bound.steering import steering_text
+from steelyard.evaluators.bound.stop_policy import StopPolicy, read_policy
 from steelyard.evaluators.bound.workflow import Scored, evaluate_workflow, score_workflow
 
 __all__ = [
@@ -86,25 +94,32 @@ __all__ = [
     "ModelError",
     "QualityReport",
     "RiskCheck",
+    "ScoreArrays",
     "ScoreEvidence",
     "Scored",
     "StaticScores",
     "StepBudget",
     "StepContract",
+    "StopPolicy",
     "WorkflowNormalization",
+    "accepted_states",
     "check_trajectory",
     "components",
     "corpus_quality",
     "decide",
+    "decision_codes",
     "evaluate",
     "evaluate_step",
     "evaluate_workflow",
     "plan_quality",
     "quality_note",
+    "read_policy",
     "run_experiment",
+    "score_arrays",
     "score_contract",
     "score_workflow",
     "steering_text",
     "step_quality",
     "summary_text",
+    "utility_arrays",
 ]

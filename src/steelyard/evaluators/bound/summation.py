@@ -64,8 +64,9 @@ class RowSums:
         # Adding 0.0 changes neither a total nor what it lost.
         value = column if present is None else np.where(present, column, 0.0)
         new = self._total + value
-        larger = np.abs(self._total) >= np.abs(value)
-        self._lost += np.where(larger, (self._total - new) + value, (value - new) + self._total)
+        # What rounding lost, exactly: Knuth's TwoSum, which does not ask which term is larger.
+        added = new - self._total
+        self._lost += (self._total - (new - added)) + (value - added)
         self._total = new
         self.terms += np.int8(1) if present is None else present
 

@@ -1,0 +1,197 @@
+"""The states of a study's trials, read from the tables in one pass: signals, own stop, truth.
+
+A state is what a step left behind: one row of ``signals``. A trial that cannot be replayed says
+why and holds no other up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Unpack
+
+import numpy as np
+import pandas as pd
+
+from steelyard.analysis.names import Filters, resolve_filters
+from steelyard.analysis.selection import fetch_trials
+from steelyard.analysis.stopping.faults import find_faults
+from steelyard.analysis.stopping.places import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    place_keys,
+    trial_places,
+)
+from steelyard.analysis.stopping.truth import read_truth
+from steelyard.errors import InputError
+from steelyard.evaluators.bound import SIGNAL_NAMES
+
+if TYPE_CHECKING:
+    from steelyard.store.tables import StudyTables
+
+OWN_STOP: Final = "actual_stop_step"
+"""The measure that says at which step the agent itself stopped."""
+
+USED: Final = tuple(name for name in SIGNAL_NAMES if name != "tests_added")
+"""The signals that a policy looks at."""
+
+
+@dataclass(frozen=True)
+class States:
+    """The states of the trials that a question concerns, up to each agent's own stop.
+
+    Attributes
+    ----------
+    trials : pandas.DataFrame
+        One row per trial, sorted by id: ``trial_id``, ``arm``, ``task``,
+        ``perturbation``, ``variant``, ``repeat``, ``status``; ``own_stop`` (float: step index of
+        the agent's own stop, NaN where unknown) and ``problem`` (text: why the trial cannot be
+        replayed; empty where it can).
+    trial : numpy.ndarray of int64, shape (n,)
+        The trial of each state, as a place in ``trials``; never falls.
+    step : numpy.ndarray of int64, shape (n,)
+        Step index; rises within a trial.
+    signals : dict of str to numpy.ndarray of float64, shape (n,)
+        By name; NaN where a signal was not reported.
+    satisfied : numpy.ndarray of float64, shape (n,)
+        1 where the state satisfies the task, 0 where not, NaN where that is not known.
+    """
+
+    trials: pd.DataFrame
+    trial: IntArray
+    step: IntArray
+    signals: dict[str, FloatArray]
+    satisfied: FloatArray
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """States of each trial."""
+        return np.bincount(self.trial, minlength=len(self.trials)).astype(np.int64)
+
+    @cached_property
+    def last(self) -> IntArray:
+        """The place of each trial's last state, -1 where it has none."""
+        return np.where(self.counts > 0, np.cumsum(self.counts) - 1, -1)
+
+    @cached_property
+    def own_stop_state(self) -> IntArray:
+        """The place of the state at which each agent stopped, -1 where there is none."""
+        own = self.trials["own_stop"].to_numpy(dtype=float)
+        found = (
+            (self.last >= 0) & (self.step[self.last] == own) if len(self.step) else self.last > 0
+        )
+        return np.where(found, self.last, -1)
+
+    @cached_property
+    def replayed(self) -> BoolArray:
+        """Whether each trial could be replayed."""
+        return self.trials["problem"].eq("").to_numpy()
+
+
+def read_states(
+    tables: StudyTables,
+    *,
+    truth: str = "auto",
+    outcome: str | None = None,
+    **filters: Unpack[Filters],
+) -> States:
+    """Read the states of the trials that pass the filters.
+
+    States after the agent's own stop are no part of what a policy could have shortened; they are
+    left out. The agent's own stop is the measure ``actual_stop_step``; a trial without a row of it
+    stopped at its last state, and one whose value is NULL stopped nobody knows where.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    truth : {"auto", "steps", "measure", "none"}
+        Where a state's truth is found, see :func:`steelyard.analysis.stopping.truth.read_truth`.
+    outcome : str, optional
+        The 0/1 measure of the agent's own result; the study's primary measure when absent.
+    **filters
+        ``arm``, ``task``, ``perturbation``, ``variant``, ``repeat``: one name or several.
+
+    Returns
+    -------
+    States
+
+    Raises
+    ------
+    InputError
+        If no trial passes the filters, or none of those has a state that can be replayed (the
+        message says why the first of them cannot).
+    UnknownNameError
+        As :func:`steelyard.analysis.names.resolve_filters`.
+    """
+    chosen = fetch_trials(tables, resolve_filters(tables, filters), OWN_STOP)
+    # In the order in which the tables are written, so that the states need no sorting.
+    trials = chosen.sort_values("trial_id", ignore_index=True)
+    if trials.empty:
+        raise InputError(f"study {tables.study}: no trial passes the filters; widen them")
+    trial, step, signals = _read_signals(tables, trials["trial_id"])
+    trials["own_stop"] = _own_stop(trials, trial, step)
+    trials["problem"] = _problems(tables, trials, trial)
+    satisfied = read_truth(tables, trials, trial, step, source=truth, outcome=outcome)
+    if not trials["problem"].eq("").any():
+        first = trials.iloc[0]
+        raise InputError(
+            f"study {tables.study}: no trial can be replayed; {first['trial_id']}: "
+            f"{first['problem']}"
+        )
+    kept = _within_history(trials, trial, step)
+    if not kept.all():
+        trial, step, satisfied = trial[kept], step[kept], satisfied[kept]
+        signals = {name: column[kept] for name, column in signals.items()}
+    columns = ["trial_id", "arm", "task", "perturbation", "variant", "repeat", "status"]
+    return States(trials[[*columns, "own_stop", "problem"]], trial, step, signals, satisfied)
+
+
+def _read_signals(
+    tables: StudyTables, trial_ids: pd.Series
+) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
+    """Return the states' trials, steps and signals, sorted by trial and step."""
+    columns = ", ".join(f"CAST(s.{name} AS DOUBLE) AS {name}" for name in USED)
+    query = f"""
+        SELECT p.place, CAST(s.step_index AS BIGINT) AS step_index, {columns}
+        FROM signals s JOIN trial_places p USING (trial_id) WHERE s.study = ?
+    """
+    with trial_places(tables, trial_ids) as connection:
+        rows = connection.sql(query, params=[tables.study]).to_arrow_table()
+    trial, step = (rows.column(name).to_numpy() for name in ("place", "step_index"))
+    signals = {name: rows.column(name).to_numpy() for name in USED}
+    keys = place_keys(trial, step)
+    if (np.diff(keys) > 0).all():  # as the loader wrote them
+        return trial, step, signals
+    order = np.argsort(keys, kind="stable")
+    return trial[order], step[order], {name: column[order] for name, column in signals.items()}
+
+
+def _own_stop(trials: pd.DataFrame, trial: IntArray, step: IntArray) -> FloatArray:
+    """Return where each agent stopped: as measured, else at the last state."""
+    counts = np.bincount(trial, minlength=len(trials))
+    ends = np.full(len(trials), np.nan)
+    ends[counts > 0] = step[np.cumsum(counts)[counts > 0] - 1]
+    measured = trials["has_row"].to_numpy(dtype=bool)
+    return np.where(measured, trials["recorded"].to_numpy(dtype=float), ends)
+
+
+def _problems(tables: StudyTables, trials: pd.DataFrame, trial: IntArray) -> list[str]:
+    """Return for each trial why it cannot be replayed, empty text where it can."""
+    counts = np.bincount(trial, minlength=len(trials))
+    problems = np.where(counts > 0, "", "the trial has no signals").astype(object)
+    own = trials["own_stop"].to_numpy(dtype=float)
+    wrong = ~np.isnan(own) & ((own < 0) | (own != np.floor(own)) | np.isinf(own))
+    for place in np.flatnonzero(wrong).tolist():
+        problems[place] = f"{OWN_STOP} is {own[place]:g}; accepted: the index of a step, from 0"
+    for place, problem in find_faults(tables, trials["trial_id"]):
+        problems[place] = problem
+    return [str(problem) for problem in problems]
+
+
+def _within_history(trials: pd.DataFrame, trial: IntArray, step: IntArray) -> BoolArray:
+    """Tell which states belong to replayable trials and do not follow the agent's own stop."""
+    own = trials["own_stop"].to_numpy(dtype=float)
+    replayable = trials["problem"].eq("").to_numpy()
+    return replayable[trial] & ~(step > own[trial])

@@ -1,0 +1,137 @@
+"""Whether a state satisfies the task: ground truth that a policy cannot see.
+
+Without it one can only say how much a policy would have cut off, not whether that was work or
+waste.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from steelyard.analysis.stopping.places import FloatArray, IntArray, place_keys, trial_places
+from steelyard.errors import InputError
+
+if TYPE_CHECKING:
+    from steelyard.store.tables import StudyTables
+
+SOURCES: Final = ("auto", "steps", "measure", "none")
+
+SATISFIED_FROM: Final = "satisfied_from_step"
+"""The measure that gives the first step from which on the task is satisfied."""
+
+_FIELD = "satisfied"
+_WRONG = 2.0
+
+
+def read_truth(
+    tables: StudyTables,
+    trials: pd.DataFrame,
+    trial: IntArray,
+    step: IntArray,
+    *,
+    source: str = "auto",
+    outcome: str | None = None,
+) -> FloatArray:
+    """Return whether each state satisfies the task.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    trials : pandas.DataFrame
+        The trials in question; places of ``trial`` are places in it. A trial whose recorded truth
+        is neither true nor false gets a ``problem``.
+    trial, step : numpy.ndarray of int64, shape (n,)
+        The states, sorted.
+    source : {"auto", "steps", "measure", "none"}
+        ``steps``: the field ``satisfied`` of the ``output`` of the step with the state's index.
+        ``measure``: true from the step ``satisfied_from_step`` on; false throughout where that
+        measure has no value and the outcome is 0; else not known. ``auto``: steps where any step
+        has the field, else the measure where it exists, else none.
+    outcome : str, optional
+        The 0/1 measure of the agent's own result; the study's primary measure when absent.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        1, 0, or NaN where it is not known.
+
+    Raises
+    ------
+    InputError
+        For an unknown source, or one of which the study holds nothing.
+    """
+    if source not in SOURCES:
+        raise InputError(f"truth is {source!r}; accepted: {', '.join(SOURCES)}")
+    satisfied = np.full(len(step), np.nan)
+    if source in ("auto", "steps") and _from_steps(tables, trials, trial, step, satisfied):
+        return satisfied
+    if source == "steps":
+        raise InputError(
+            f"study {tables.study}: no step's output has a field {_FIELD!r}; other sources of "
+            "truth: measure, none"
+        )
+    first = _measured(tables, trials, SATISFIED_FROM)
+    if source in ("auto", "measure") and first is not None:
+        name = tables.design.measures.primary if outcome is None else outcome
+        results = _measured(tables, trials, name)
+        failed = np.zeros(len(trials), dtype=bool) if results is None else results == 0
+        known = ~np.isnan(first[trial])
+        satisfied[known] = (step >= first[trial])[known]
+        satisfied[~known & failed[trial]] = 0.0
+        return satisfied
+    if source == "measure":
+        raise InputError(
+            f"study {tables.study}: no trial has the measure {SATISFIED_FROM!r}; other sources "
+            "of truth: steps, none"
+        )
+    return satisfied
+
+
+def _from_steps(
+    tables: StudyTables,
+    trials: pd.DataFrame,
+    trial: IntArray,
+    step: IntArray,
+    satisfied: FloatArray,
+) -> bool:
+    """Fill in what the steps say; return whether they say anything."""
+    query = f"""
+        SELECT p.place, CAST(s.step_index AS BIGINT) AS step_index,
+               CAST(json_extract(s.output, '$.{_FIELD}') AS VARCHAR) AS said,
+               CASE said WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 WHEN 'null' THEN NULL
+                    ELSE {_WRONG} END AS satisfied
+        FROM steps s JOIN trial_places p USING (trial_id)
+        WHERE s.study = ? AND said IS NOT NULL
+        ORDER BY p.place, s.step_index
+    """
+    with trial_places(tables, trials["trial_id"]) as connection:
+        rows = connection.sql(query, params=[tables.study]).to_arrow_table()
+    if not rows.num_rows:
+        return False
+    places, steps = (rows.column(name).to_numpy() for name in ("place", "step_index"))
+    values = rows.column("satisfied").to_numpy(zero_copy_only=False).astype(float)
+    for row in np.flatnonzero(values == _WRONG)[::-1]:
+        said = rows.column("said")[int(row)].as_py()
+        trials.loc[trials.index[places[row]], "problem"] = (
+            f"{_FIELD} is {said} at step {steps[row]}; accepted: true or false"
+        )
+    keys, wanted = place_keys(trial, step), place_keys(places, steps)
+    at = np.searchsorted(keys, wanted)
+    found = at < len(keys)
+    found[found] = keys[at[found]] == wanted[found]
+    satisfied[at[found]] = np.where(values[found] == _WRONG, np.nan, values[found])
+    return True
+
+
+def _measured(tables: StudyTables, trials: pd.DataFrame, measure: str) -> FloatArray | None:
+    """Return a measure of each trial, NaN where it has none; None if no trial has a row."""
+    query = "SELECT trial_id, value FROM measures WHERE study = ? AND measure = ?"
+    rows = tables.connection.execute(query, [tables.study, measure]).df()
+    if rows.empty:
+        return None
+    values = rows.set_index("trial_id")["value"].astype(float)
+    return np.asarray(values.reindex(trials["trial_id"]), dtype=float)
