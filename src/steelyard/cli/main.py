@@ -20,10 +20,12 @@ from steelyard.cli.comparison import compare
 from steelyard.cli.contract import contract
 from steelyard.cli.decide import decide
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
-from steelyard.cli.harness import plan, replay
+from steelyard.cli.harness import replay
 from steelyard.cli.harness import run as run_trials
+from steelyard.cli.plan import plan
 from steelyard.cli.project import data, report, reproduce
 from steelyard.cli.questions import sql, studies
+from steelyard.cli.recordings import recordings
 from steelyard.cli.trajectories import diff, show
 
 app = typer.Typer(
@@ -59,6 +61,7 @@ app.command()(decide)
 app.command()(plan)
 app.command(name="run")(run_trials)
 app.command()(replay)
+app.command()(recordings)
 app.add_typer(data, name="data")
 app.add_typer(bound, name="bound")
 app.add_typer(contract, name="contract")

@@ -12,6 +12,7 @@ from harness.model_server import KEY, Fault
 from steelyard.harness.models import backoff
 from steelyard.harness.models.backoff import BackOff, retry_after_seconds
 from steelyard.harness.models.failures import RequestRefusedError
+from steelyard.harness.models.sender import GIVE_UP_AFTER
 from steelyard.harness.models.source import RequestTooLargeError
 from steelyard.harness.protocols import NotRunError, StopRunError
 
@@ -106,6 +107,21 @@ def test_a_conversation_beyond_the_declared_size_is_not_sent(client, server, ask
     with pytest.raises(RequestTooLargeError, match="max_request_bytes is 1000"):
         source.client_for("a/t/b/0/1").complete(ask("x" * 1_000))
     assert len(server.requests) == 1
+
+
+def test_a_provider_that_answers_nobody_ends_the_run(client, server, ask):
+    source = client(retries=0)
+    models = iter(source.client_for(f"a/t/b/0/{number}") for number in range(100))
+    for number in range(2 * GIVE_UP_AFTER - 1):
+        if number != GIVE_UP_AFTER - 1:
+            server.faults.append(Fault(500))
+            with pytest.raises(NotRunError):
+                next(models).complete(ask())
+        else:
+            next(models).complete(ask())  # one answer, and the count begins anew
+    server.faults.append(Fault(503))
+    with pytest.raises(StopRunError, match=r"20 requests in a row .* the last: .*HTTP 503"):
+        next(models).complete(ask())
 
 
 def test_a_request_cannot_ask_for_more_than_the_study_allows(client, server, ask):

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from harness.model_server import KEY, Fault, Reply, counting_mind, served
 from harness.models.conftest import KINDS, base_url
 from steelyard.cli.main import app
+from steelyard.errors import StudyError
 from steelyard.harness.export import export_run
 from steelyard.harness.models.recordings import Recordings
 from steelyard.store.connect import connect
@@ -135,6 +136,10 @@ def test_trials_without_a_recording_stay_missing_and_are_named(experiment):
         elif record["trial"] != lost:
             kept.append(line)
     file.write_bytes(header + b"".join(kept))
+    code, out, errors = steelyard("recordings", folder, "--json")
+    assert code == 1
+    assert [row["answers"] for row in json.loads(out)["rows"]] == [len(lines) - 3]
+    assert errors.startswith("damaged: responses.txt:")
     code, out, _ = steelyard("replay", folder, "--json")
     assert code == 1
     missing = {row["trial_id"]: row["reason"] for row in json.loads(out)["missing"]}
@@ -256,3 +261,19 @@ def test_the_plan_states_calls_and_what_they_can_cost(experiment):
     assert found["largest_cost_usd"] == pytest.approx(calls * each)
     assert plan("capped", spend_cap_usd=0.5)["largest_cost_usd"] == 0.5
     assert plan("unknown", prices={})["largest_cost_usd"] is None
+
+
+def test_recordings_are_counted_and_what_killed_runs_left_is_merged(experiment):
+    with served() as server:
+        folder = experiment(arms=FREE, model=model("openai", server))
+        assert steelyard("run", folder)[0] == 0
+    file = folder / "recordings" / "responses.txt"
+    whole = file.read_bytes()
+    file.rename(file.with_name("part-000000000000.txt"))
+    code, out, _ = steelyard("recordings", folder, "--merge", "--csv")
+    assert (code, file.read_bytes()) == (0, whole)
+    header, row = out.splitlines()
+    assert header == "asked_by,trials,answers,refused,tokens_in,tokens_out"
+    assert row.startswith("free,6,12,0,")
+    with pytest.raises(StudyError, match=r"no study\.toml"):
+        steelyard("recordings", folder.parent)

@@ -22,6 +22,9 @@ from steelyard.harness.models.request import ModelResponse, request_text
 from steelyard.harness.models.settings import ClientSettings
 from steelyard.harness.protocols import NotRunError, StopRunError
 
+GIVE_UP_AFTER = 20
+"""So many requests in a row that nobody answered, whatever the retries, end the run."""
+
 Keep = Callable[[ModelResponse | RequestRefusedError], None]
 """Records what came of a request before anybody sees it."""
 
@@ -71,6 +74,7 @@ class Sender:
         self._client: Any = None
         self._module: Any = None
         self._secret = ""
+        self._unanswered = 0
 
     def ask(self, content: Mapping[str, Any], key: str, owner: str, keep: Keep) -> ModelResponse:
         """Ask until there is an answer, and keep it.
@@ -93,8 +97,22 @@ class Sender:
         NotRunError
             If no attempt led to an answer.
         StopRunError
-            If the run has to end: no key, no money, no client library.
+            If the run has to end: no key, no money, no client library, or `GIVE_UP_AFTER` requests
+            in a row without an answer.
         """
+        try:
+            response = self._ask(content, key, owner, keep)
+        except NotRunError as failure:
+            self._unanswered += 1
+            if self._unanswered >= GIVE_UP_AFTER:
+                raise StopRunError(
+                    f"{self._unanswered} requests in a row had no answer; the last: {failure}"
+                ) from None
+            raise
+        self._unanswered = 0
+        return response
+
+    def _ask(self, content: Mapping[str, Any], key: str, owner: str, keep: Keep) -> ModelResponse:
         for attempt in range(self.back_off.retries + 1):
             try:
                 return self._attempt(content, owner, keep)
