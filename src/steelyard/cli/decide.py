@@ -72,7 +72,7 @@ def decide(
         bool, typer.Option("--graph", help="Print the whole decision graph as JSON.")
     ] = False,
 ) -> None:
-    """Ask the decision gate: may this action be executed?"""
+    """Ask the decision gate what is to become of a proposed action."""
     if explain and graph:
         raise InputError("--explain and --graph exclude each other; give one of them")
     gate = _gate(settings or [], published=published)

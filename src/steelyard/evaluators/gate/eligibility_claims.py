@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from steelyard.evaluators.gate.context import EvidenceItem
-from steelyard.evaluators.gate.enums import ActionKind, CheckStatus, ConflictKind
-from steelyard.evaluators.gate.predicate_parser import parse_predicate
+from steelyard.evaluators.gate.enums import CheckStatus, ConflictKind
+from steelyard.evaluators.gate.relevance import keys_in_doubt, used_keys
 from steelyard.evaluators.gate.results import AlignedDelta, EligibilityCheck
 from steelyard.evaluators.gate.schemas import AlignedClaim
 from steelyard.evaluators.gate.situation import Situation
@@ -48,7 +47,7 @@ def claim_findings(situation: Situation) -> ClaimFindings:
     findings = ClaimFindings()
     if situation.context.aligned_claims:
         _compare_claims(situation, findings)
-    if situation.conflicts:
+    if situation.weighty_conflicts:
         _weigh_evidence(situation, findings)
     return findings
 
@@ -95,7 +94,11 @@ def _note_contradiction(
     keys = {*left.fact_keys, *right.fact_keys}
     unnamed = not left.fact_keys or not right.fact_keys
     published = situation.compatibility.any_conflict_counts
-    if not published and not unnamed and keys.isdisjoint(used_keys(situation)):
+    if (
+        not published
+        and not unnamed
+        and keys.isdisjoint(used_keys(situation.context, situation.action))
+    ):
         return
     if left.kind == "authority":
         findings.authority_conflict = True
@@ -123,45 +126,13 @@ def _note_unsettled(claim: AlignedClaim, findings: ClaimFindings) -> None:
 def _weigh_evidence(situation: Situation, findings: ClaimFindings) -> None:
     published = situation.compatibility.any_conflict_counts
     items = {item.id: item for item in situation.evidence}
-    for conflict in situation.conflicts:
+    for conflict in situation.weighty_conflicts:
         if conflict.kind not in _MATERIAL:
             continue
+        findings.material_conflict = True
         sides = (items[conflict.left], items[conflict.right])
         if published:
-            findings.material_conflict = True
             findings.disputed.update(*(side.numeric_claims for side in sides))
             findings.unknown_provenance |= any(not side.numeric_claims for side in sides)
-            continue
-        keys = _keys_in_doubt(conflict.key, sides)
-        trusted = min(side.trust for side in sides) >= situation.settings.minimum_trust
-        if trusted and (not keys or not keys.isdisjoint(used_keys(situation))):
-            findings.material_conflict = True
-            findings.disputed |= keys
-
-
-def _keys_in_doubt(key: str | None, sides: tuple[EvidenceItem, ...]) -> set[str]:
-    if key is not None:
-        return {key}
-    return {name for side in sides for name in side.numeric_claims}
-
-
-def used_keys(situation: Situation) -> set[str]:
-    """Return the facts that anything in the context depends on.
-
-    Those are the keys of rules in the action's scope, constraints, specifications and objective,
-    and the arguments of an action.
-    """
-    context = situation.context
-    keys = set(context.fact_specs)
-    name = situation.action.name if situation.action is not None else None
-    texts = [constraint.predicate for constraint in context.constraints]
-    for rule in context.policy_rules:
-        if rule.action_name in {None, name}:
-            texts += [rule.predicate, rule.applies_when or ""]
-    for text in texts:
-        keys.update(parse_predicate(text).cited_fact_keys)
-    if context.objective is not None:
-        keys.update(term.fact_key for term in context.objective.terms)
-    if situation.action is not None and situation.action.kind is not ActionKind.ASSERTION:
-        keys.update(situation.payload)
-    return keys
+        else:
+            findings.disputed |= keys_in_doubt(conflict, sides)

@@ -87,7 +87,7 @@ def _observe(situation: Situation) -> _Observed:
 
 def _severe_keys(situation: Situation) -> set[str]:
     """Return the numbers that both items of a severe conflict claim."""
-    pairs = {(c.left, c.right) for c in situation.conflicts if c.severity >= SEVERE}
+    pairs = {(c.left, c.right) for c in situation.weighty_conflicts if c.severity >= SEVERE}
     if not pairs:
         return set()
     claims: dict[str, set[str]] = {}

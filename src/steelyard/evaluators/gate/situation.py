@@ -15,6 +15,7 @@ from steelyard.evaluators.gate.context import (
 )
 from steelyard.evaluators.gate.evidence import active_evidence, evidence_conflicts
 from steelyard.evaluators.gate.predicates import Bindings, Outcome, evaluate_predicate
+from steelyard.evaluators.gate.relevance import used_keys, weighty_conflicts
 from steelyard.evaluators.gate.results import EvidenceConflict
 from steelyard.evaluators.gate.schemas import CandidateAction, FactValue, Hypothesis, PolicyRule
 from steelyard.evaluators.gate.settings import GateSettings
@@ -41,6 +42,8 @@ class Situation:
         The active items.
     conflicts : sequence of EvidenceConflict
         Between active items.
+    weighty_conflicts : sequence of EvidenceConflict
+        Those that count; see `relevance`. As published all of them do.
     settings, compatibility
         What is decided with.
     bindings : Bindings
@@ -53,6 +56,7 @@ class Situation:
     rules: Sequence[PolicyRule]
     evidence: Sequence[EvidenceItem]
     conflicts: Sequence[EvidenceConflict]
+    weighty_conflicts: Sequence[EvidenceConflict]
     settings: GateSettings
     compatibility: Compatibility
     bindings: Bindings
@@ -137,6 +141,11 @@ def situation_of(
         if len(items) > 1
         else []
     )
+    weighty = conflicts
+    if conflicts and not compatibility.any_conflict_counts:
+        by_id = {item.id: item for item in items}
+        used = used_keys(context, hypothesis.action)
+        weighty = weighty_conflicts(conflicts, by_id, used, settings.minimum_trust)
     bindings = Bindings(
         context.structured_facts,
         hypothesis.action,
@@ -150,6 +159,7 @@ def situation_of(
         context.policy_rules,
         items,
         conflicts,
+        weighty,
         settings,
         compatibility,
         bindings,

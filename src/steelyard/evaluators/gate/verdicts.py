@@ -158,7 +158,7 @@ def judge(
         distance_of_agreement=situation.compatibility.distance_of_agreement,
     )
     uncertainty = uncertainty_of(results, situation.context, settings.n_unresolved_cap)
-    severe = is_severe(situation.conflicts)
+    severe = is_severe(situation.weighty_conflicts)
     tau, qualified_tau = effective_thresholds(
         results,
         settings,
