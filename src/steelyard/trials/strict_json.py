@@ -26,6 +26,7 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 # A string that never ends is one token up to the end of the text: were every quote in it tried in
 # turn, the time would grow with the square of the length.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.DOTALL)
+_NO_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[^"\[\]{}]+', re.DOTALL)
 _WORDS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -101,7 +102,7 @@ def parse(
     Parsed
     """
     source = _decode(text, path)
-    if source.count("[") + source.count("{") > max_depth:
+    if source.count("[") + source.count("{") > max_depth and _is_deeper(source, max_depth):
         _refuse_faults(source, path, max_depth)
     try:
         value = json.loads(
@@ -178,6 +179,15 @@ def _finite_float(digits: str) -> float:
     if math.isinf(number):
         raise _FaultError(digits)
     return number
+
+
+def _is_deeper(source: str, max_depth: int) -> bool:
+    depth = 0
+    for bracket in _NO_BRACKET.sub("", source):
+        depth += 1 if bracket in "[{" else -1
+        if depth > max_depth:
+            return True
+    return False
 
 
 def _refuse_faults(source: str, path: str, max_depth: int) -> None:
