@@ -28,7 +28,7 @@ check-imports: $(VENV)/.installed-dev ## no room of the package imports one abov
 	$(BIN)/lint-imports
 
 check-tests: $(VENV)/.installed-dev ## tests, reference vectors, pins and notebooks, with the coverage floor
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --cov --cov-report=term
 
 notebooks: $(VENV)/.installed-dev ## run the notebooks and store what they show
 	$(BIN)/python tests/notebooks.py
