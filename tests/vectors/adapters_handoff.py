@@ -7,10 +7,12 @@ with ``compatibility``, and the tests of the room hold each difference.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,14 @@ from steelyard.evaluators.handoff import (
     digests,
     evidence,
     identity,
+    matrix,
     observation,
     pairs,
+    reports,
     repository,
+    result_checks,
+    scenario_documents,
+    scenarios,
     sections,
     snapshot,
     validator,
@@ -347,6 +354,119 @@ def evidence_errors(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def load_import_scenario(case: dict[str, Any]) -> dict[str, Any]:
+    def load() -> None:
+        scenario_documents.parse_import_scenario(
+            case["text"], case["file_name"], compatibility=True
+        )
+
+    return accepted_or_class(load)
+
+
+def load_export_scenario(case: dict[str, Any]) -> dict[str, Any]:
+    return accepted_or_class(
+        lambda: scenario_documents.parse_export_scenario(case["text"], case["file_name"])
+    )
+
+
+def accepted_or_class(load: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        load()
+    except scenarios.ScenarioDocumentError as error:
+        return {"accepted": False, "error_class": error.error_class}
+    return {"accepted": True, "error_class": None}
+
+
+def load_fixture_manifest(case: dict[str, Any]) -> dict[str, Any]:
+    try:
+        manifest = scenario_documents.parse_fixture_manifest(case["text"], compatibility=True)
+    except scenarios.ScenarioDocumentError:
+        return {"accepted": False}
+    return {
+        "accepted": True,
+        "branch": manifest.branch,
+        "dirty_paths": list(manifest.dirty_paths),
+        "canaries": manifest.canaries,
+    }
+
+
+def outcome_or_class(key: str, derive: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        return {"accepted": True, key: derive(), "error_class": None}
+    except result_checks.ReportError as error:
+        return {"accepted": False, key: None, "error_class": error.error_class}
+
+
+def rederive_import_result(case: dict[str, Any]) -> dict[str, Any]:
+    oracles = dict.fromkeys(scenarios.IMPORT_SCENARIOS, case["expected_observation"])
+    return outcome_or_class(
+        "outcome",
+        lambda: result_checks.check_import_result(case["result"], oracles, compatibility=True),
+    )
+
+
+def rederive_export_result(case: dict[str, Any]) -> dict[str, Any]:
+    return outcome_or_class(
+        "outcome",
+        lambda: result_checks.check_export_result(
+            case["result"],
+            adapter=case["report_adapter"],
+            agent=case["report_agent"],
+            date=case["report_date"],
+            compatibility=True,
+        ),
+    )
+
+
+def passing_import_result() -> dict[str, Any]:
+    path = Path(__file__).with_name("waybill") / "reports_and_matrix.json"
+    notes: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["notes"]
+    return dict(notes["passing_import_result"])
+
+
+def import_results(word: str, passing: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results that a word of the vectors stands for."""
+    results = [{**passing, "scenario": name} for name in scenarios.IMPORT_SCENARIOS]
+    if word == "ALL-BUT-FIRST":
+        return results[1:]
+    if word == "FIRST-TWICE":
+        return [results[0], *results]
+    if word == "ONE-FAILED":
+        results[3] |= {"passed": False, "returncode": 1, "errors": ["x"]}
+    return results
+
+
+def load_import_report(case: dict[str, Any]) -> dict[str, Any]:
+    passing = passing_import_result()
+    oracles = dict.fromkeys(scenarios.IMPORT_SCENARIOS, passing["expected_observation"])
+    report = {**case["report"]}
+    report["results"] = import_results(report["results"], passing["result"])
+    return outcome_or_class(
+        "status",
+        lambda: (
+            reports.load_report(
+                report,
+                lambda result: result_checks.check_import_result(
+                    result, oracles, compatibility=True
+                ),
+                scenarios.IMPORT_SCENARIOS,
+            ).status
+        ),
+    )
+
+
+def matrix_status(case: dict[str, Any]) -> dict[str, Any]:
+    evidence_given = [case["evidence"]] if case["evidence"] else []
+    row = matrix.adapter_row(
+        case["adapter"], case["current_identity"], evidence_given, case["current_provenance"]
+    )
+    return {
+        "capabilities": {name: asdict(part) for name, part in row.capabilities.items()},
+        "identity_success": row.identity_success,
+        "success": row.success,
+    }
+
+
 def published_omission_note(case: dict[str, Any]) -> dict[str, Any]:
     digest, size = diff_notes.PUBLISHED_OMISSION_NOTES[case["diff_max_bytes"]]
     return {"sha256": digest, "bytes": size}
@@ -392,6 +512,13 @@ ADAPTERS: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
         "section_map": lambda case: {
             "sections": sections.section_map(case["text"], compatibility=True)
         },
+        "load_import_scenario": load_import_scenario,
+        "load_export_scenario": load_export_scenario,
+        "load_fixture_manifest": load_fixture_manifest,
+        "rederive_import_result": rederive_import_result,
+        "rederive_export_result": rederive_export_result,
+        "load_import_report": load_import_report,
+        "matrix_status": matrix_status,
         "format_bytes": lambda case: {"text": diff_notes.format_bytes(case["size"])},
         "diff_omission_note_digest": published_omission_note,
         "no_tracked_diff_note_digest": published_no_diff_note,

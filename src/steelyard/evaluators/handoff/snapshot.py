@@ -27,7 +27,11 @@ Snapshot = Mapping[str, Fingerprint]
 
 
 def take_snapshot(
-    root: Path, *, include_git: bool = True, directories: bool = True
+    root: Path,
+    *,
+    include_git: bool = True,
+    directories: bool = True,
+    times: dict[str, int] | None = None,
 ) -> dict[str, Fingerprint]:
     """Return a fingerprint of everything below a folder.
 
@@ -42,6 +46,10 @@ def take_snapshot(
     directories : bool, default True
         Whether folders are entries (named with a final slash, fingerprinted by mode). The
         published import snapshot leaves them out and so misses an empty folder and a folder's mode.
+    times : dict, optional
+        Is filled with the time of each file's last change, in nanoseconds, as the system counts it
+        (a program cannot set it back). It is no part of the fingerprint: it tells a file that was
+        changed and put back from one that was left alone.
 
     Returns
     -------
@@ -63,6 +71,8 @@ def take_snapshot(
                     found[f"{path}/"] = ("directory", stat.S_IMODE(details.st_mode))
             else:
                 found[path] = _fingerprint(entry.path, details)
+                if times is not None:
+                    times[path] = details.st_ctime_ns
     return found
 
 

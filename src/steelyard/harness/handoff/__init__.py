@@ -1,0 +1,1 @@
+"""Handoff trials: an agent command imports or exports bundles in a disposable root, measured."""

@@ -1,0 +1,128 @@
+"""Adapters of the handoff trials to Waybill's vectors: whole runs of scripted agents."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from steelyard import SteelyardError
+from steelyard.evaluators.handoff.scenario_documents import parse_import_scenario
+from steelyard.evaluators.handoff.scenarios import ImportScenario
+from steelyard.harness.handoff import environment, identity_probe, import_trials, workspaces
+from vectors.adapters_handoff import write_tree
+
+ACTION_AGENT = Path(__file__).with_name("handoff_action_agent.py")
+
+
+def probe_identity(case: dict[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        executable = Path(folder) / "agent"
+        if case["executable_text"] is not None:
+            executable.write_text(case["executable_text"])
+            executable.chmod(int(case["mode"], 8))
+        found = identity_probe.probe_identity(
+            case["adapter"],
+            str(executable),
+            folder=Path(folder),
+            timeout_seconds=case["timeout_seconds"],
+        )
+    return {
+        "status": found.status,
+        "product": found.product,
+        "version": found.version,
+        "error_code": found.error_code,
+        "has_sha256": found.sha256 is not None,
+    }
+
+
+def agent_environment(case: dict[str, Any]) -> dict[str, Any]:
+    parent = {name: f"value of {name}" for name in case["parent_names"]}
+    home = Path("/r/guard/sandbox/runtime-home")
+    url = "http://127.0.0.1:1/canary" if case["canary"] else None
+    inherit = case["inherit_user_config"]
+    if case["role"] == "import":
+        chosen = environment.import_environment(
+            home, canary_url=url, inherit_user_config=inherit, parent=parent
+        )
+    else:
+        chosen = environment.export_environment(
+            "codex",
+            str(url),
+            home,
+            inherit_user_config=inherit,
+            compatibility=True,
+            parent=parent,
+        )
+    unchanged = {name for name, value in chosen.items() if parent.get(name) == value}
+    return {
+        "names": sorted(chosen),
+        "inherited_unchanged": sorted(unchanged),
+        "fixed": {
+            name: value
+            for name, value in chosen.items()
+            if name not in unchanged and name != environment.CANARY_URL
+        },
+    }
+
+
+def import_case(folder: Path, case: dict[str, Any]) -> ImportScenario:
+    """Write the fixture of a case and return its scenario."""
+    text = json.dumps(case["scenario"])
+    name = case["scenario"]["id"]
+    scenario = parse_import_scenario(text, f"{name}.json", compatibility=True)
+    write_tree(folder / scenario.fixture, case["fixture"])
+    return scenario
+
+
+def prepare_import_fixture(case: dict[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder, workspaces.disposable_root() as root:
+        scenario = import_case(Path(folder), case)
+        try:
+            workspaces.prepare_fixture(scenario, Path(folder), root, compatibility=True)
+        except SteelyardError:
+            return {"prepared": False}
+    return {"prepared": True}
+
+
+def run_import_scenario(case: dict[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = import_case(Path(folder), case)
+        plan = Path(folder) / "plan.json"
+        actions = case["agent"].get("actions", [])
+        plan.write_text(json.dumps({"actions": actions, "expected": case["scenario"]["expected"]}))
+        arguments = case["agent"].get("command", [sys.executable, str(ACTION_AGENT), str(plan)])
+        command = import_trials.AgentCommand(
+            tuple(arguments), case["timeout_seconds"], case["output_limit_bytes"]
+        )
+        trial = import_trials.run_import_scenario(
+            scenario, Path(folder), command, compatibility=True
+        )
+    report = trial.result.as_report()
+    report["error_classes"] = report.pop("errors")
+    del report["observation"]
+    code = report["returncode"]
+    report["returncode"] = "killed-by-signal" if code is not None and code < 0 else code
+    return with_objects_counted(report)
+
+
+def with_objects_counted(report: dict[str, Any]) -> dict[str, Any]:
+    """Replace the names of Git objects, which hold a time, by their number."""
+    writes = report["measured_unexpected_writes"]
+    objects = [path for path in writes if path.startswith(".git/objects/")]
+    if objects:
+        del report["measured_unexpected_writes"]
+        report["measured_includes"] = sorted(set(writes) - set(objects))
+        report["measured_object_count"] = len(objects)
+    return report
+
+
+ADAPTERS: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
+    ("waybill", "probe_identity"): probe_identity,
+    ("waybill", "agent_environment"): agent_environment,
+    ("waybill", "prepare_import_fixture"): prepare_import_fixture,
+    ("waybill", "run_import_scenario"): run_import_scenario,
+}
