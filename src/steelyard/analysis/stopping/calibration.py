@@ -167,7 +167,10 @@ def _table(
 
 
 def _choose(tallies: Tallies, tasks: Any, target: float, limit: float | None) -> tuple[int, float]:
-    """Return the policy that saves most steps within the target on some tasks, and its rate."""
+    """Return the policy that saves most steps within the target on some tasks, and its rate.
+
+    The last policy is the one that never stops; it is taken where no other meets the target.
+    """
     false, solvable = (part[:, tasks] for part in tallies.parts("false_stop"))
     avoided = tallies.parts("steps")[0][:, tasks].sum(axis=1)
     rates = quotient(false.sum(axis=1), solvable.sum(axis=1))
@@ -175,8 +178,9 @@ def _choose(tallies: Tallies, tasks: Any, target: float, limit: float | None) ->
     if limit is not None:
         counts = zip(false.astype(np.int64), solvable.astype(np.int64), strict=True)
         held = np.array([rate_row(*pair, limit)["clustered_high"] for pair in counts])
-        held[-1] = 0.0
-    within = np.flatnonzero(~(held > target))
+    within = np.flatnonzero(~(held[:-1] > target))
+    if not len(within):
+        return len(rates) - 1, float(rates[-1])
     best = within[avoided[within] == avoided[within].max()].max()
     return int(best), float(rates[best])
 

@@ -34,7 +34,10 @@ RATIOS: Final[dict[str, tuple[str, str]]] = {
     "success": ("success", "known"),
     **{work: (f"{work}_avoided", f"{work}_spent") for work in WORK},
 }
-"""Each rate or share: the sum above and the sum below. Those below depend on no policy."""
+"""Each rate or share: the sum above and the sum below.
+
+Those below are the same under every policy, but for counters that some states did not report.
+"""
 
 
 @dataclass(frozen=True)
