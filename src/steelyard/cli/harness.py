@@ -117,7 +117,8 @@ def _run(
     finally:
         if models is not None:
             models.close()
-    _show(verb, report, formats)
+    account = getattr(models, "account", None)
+    _show(verb, report, formats, account() if callable(account) else "")
     _say_missing(verb, study, report)
     if export[0]:
         _export(loaded, target, home, times=export[1])
@@ -147,7 +148,7 @@ def _export(study: RunnableStudy, database: Path, home: Path, *, times: bool) ->
     write_manifest(home / "data", source)
 
 
-def _show(verb: str, report: RunReport, formats: tuple[bool, bool]) -> None:
+def _show(verb: str, report: RunReport, formats: tuple[bool, bool], account: str) -> None:
     import pandas as pd
 
     names = ["arm", "planned", "completed", "failed", "missing", "cost_usd"]
@@ -158,6 +159,7 @@ def _show(verb: str, report: RunReport, formats: tuple[bool, bool]) -> None:
         f"{done.ran} trials in {done.seconds:.1f} s ({rate:.0f} per second)"
         + (f", {done.without_result} of them without a result" if done.without_result else "")
         + (f", {done.cost_usd:.4f} USD" if done.cost_usd else "")
+        + (f"; {account}" if account else "")
         + (". Resumed." if report.resumed else ".")
     )
     as_json, as_csv = formats

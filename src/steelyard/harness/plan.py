@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from steelyard.errors import InputError, StudyError
-from steelyard.harness.protocols import ModelSource, Task, Variant
+from steelyard.harness.protocols import (
+    ModelSource,
+    NotRunError,
+    StopRunError,
+    Task,
+    Variant,
+)
 from steelyard.harness.study import RunnableStudy
 from steelyard.harness.trial import PlannedTrial, seed_of
 from steelyard.trials.ids import TrialKey
@@ -48,22 +54,27 @@ def make_variants(study: RunnableStudy, models: ModelSource | None = None) -> Va
     ------
     StudyError
         If a perturbation returns more variants than were asked for, numbers them otherwise than
-        0, 1, 2, ..., or needs a model that the study does not declare.
+        0, 1, 2, ..., or needs a model that the study does not declare or that does not answer.
     """
     made = Variants()
     for name, perturbation in study.perturbations.items():
         count = study.settings.variants_of(name)
         for task in study.tasks.values():
+            where = study.place("run", "perturbations", name)
             if getattr(perturbation, "needs_model", False):
                 if models is None:
                     raise StudyError(
-                        f"{study.place('run', 'perturbations', name)}: it writes its variants "
-                        "with a model, and there is no [run.model]"
+                        f"{where}: it writes its variants with a model, and there is no [run.model]"
                     )
                 perturbation.model = models.client_for(  # type: ignore[attr-defined]
                     f"variants/{name}/{task.id}"
                 )
-            variants = perturbation.variants(task, count, variant_random(study, name, task))
+            try:
+                variants = perturbation.variants(task, count, variant_random(study, name, task))
+            except (NotRunError, StopRunError) as reason:
+                raise StudyError(
+                    f"{where}: the variants of task {task.id} cannot be written: {reason}"
+                ) from None
             made.metas[name, task.id] = _metas(study, name, task, variants, count)
             if len(variants) < count:
                 made.discarded[name, task.id] = count - len(variants)

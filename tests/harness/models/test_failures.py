@@ -31,6 +31,7 @@ PASSING = {
     "NaN": Fault(body='{"choices": [NaN], "content": [NaN]}'),
     "no object": Fault(body="[]"),
     "no answer": Fault(body="{}"),
+    "an error as an answer": Fault(body=said("overloaded")),
     "wrong types": Fault(body='{"choices": [{"message": {"content": 3}}], "content": 3}'),
     "a web page": Fault(200, {"content-type": "text/html"}, "<html>hello</html>"),
     "deep nesting": Fault(body='{"content": ' + "[" * 5000 + "]" * 5000 + "}"),

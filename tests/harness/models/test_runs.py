@@ -98,6 +98,7 @@ def test_a_replay_without_a_network_gives_the_tables_of_the_run(experiment, unpl
         server.faults.extend(FAULTS * 2)
         code, out, errors = steelyard("run", folder)
         assert (code, errors) == (0, "")
+        assert f"; {len(server.answers)} answers bought. " in out.replace("\n", " ")
         assert len(server.requests) - len(server.answers) == 2 * len(FAULTS)
         # 3 tasks of 0, 1 and 2 to add, 2 perturbations, 2 repeats: nothing is shared.
         recordings = Recordings(folder / "recordings")
@@ -200,6 +201,10 @@ class Reading(PlanExecute):
     ]
     assert steelyard("replay", folder)[0] == 0
     assert tables(folder, ".replay") == tables(folder)
+    (folder / "recordings" / "responses.txt").unlink()
+    with pytest.raises(StudyError, match=r"study.toml:\d+: .*variants of task t0 .* no recording"):
+        steelyard("replay", folder, "--database", folder / "nothing.duckdb")
+    assert not (folder / "nothing.duckdb").exists()
 
 
 def test_two_runs_at_once_stop_at_the_cap_that_they_share(experiment):
@@ -277,3 +282,15 @@ def test_recordings_are_counted_and_what_killed_runs_left_is_merged(experiment):
     assert row.startswith("free,6,12,0,")
     with pytest.raises(StudyError, match=r"no study\.toml"):
         steelyard("recordings", folder.parent)
+
+
+def test_client_libraries_are_imported_by_the_first_request():
+    code = """
+import sys
+import steelyard.harness.models.source
+from steelyard.harness.models import Anthropic, OpenAICompatible
+for kind in (Anthropic, OpenAICompatible):
+    kind(recordings="nowhere", offline=True, model="m").close()
+assert not {"openai", "anthropic", "httpx2", "pandas"} & set(sys.modules), sorted(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

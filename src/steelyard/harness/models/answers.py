@@ -32,13 +32,17 @@ def parse_answer(body: bytes, secret: str = "") -> Mapping[str, Any]:
     Raises
     ------
     UnreadableAnswerError
-        If it is not JSON as RFC 8259 means it, or no object. Lone surrogates are replaced.
+        If it is not JSON as RFC 8259 means it, no object, or an error under the status of an
+        answer. Lone surrogates are replaced.
     """
     try:
         value = loads(body, max_depth=MAX_DEPTH, replace_surrogates=True)
     except SteelyardError as error:
         raise UnreadableAnswerError(f"{error}") from None
-    return as_object(without_secret(value, secret), "it")
+    answer = as_object(without_secret(value, secret), "it")
+    if answer.get("error"):
+        raise UnreadableAnswerError(f"it holds an error: {shortened(str(answer['error']))}")
+    return answer
 
 
 def without_secret(value: Any, secret: str) -> Any:

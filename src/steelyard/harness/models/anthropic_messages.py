@@ -31,13 +31,14 @@ def connect(settings: ClientSettings, key: str) -> Any:
     """Return a client of the official library that makes each attempt once."""
     import anthropic
 
+    http_client = bounded_client(anthropic.DefaultHttpxClient, settings.timeout_seconds)
     return anthropic.Anthropic(
         api_key=key,
         base_url=settings.base_url,
-        timeout=settings.timeout_seconds,
+        timeout=http_client.timeout,
         max_retries=0,
         open_telemetry=False,
-        http_client=bounded_client(anthropic.DefaultHttpxClient, settings.timeout_seconds),
+        http_client=http_client,
     )
 
 

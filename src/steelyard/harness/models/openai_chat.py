@@ -43,12 +43,13 @@ def connect(settings: ClientSettings, key: str) -> Any:
     """Return a client of the official library that makes each attempt once."""
     import openai
 
+    http_client = bounded_client(openai.DefaultHttpxClient, settings.timeout_seconds)
     return openai.OpenAI(
         api_key=key,
         base_url=settings.base_url,
-        timeout=settings.timeout_seconds,
+        timeout=http_client.timeout,
         max_retries=0,
-        http_client=bounded_client(openai.DefaultHttpxClient, settings.timeout_seconds),
+        http_client=http_client,
     )
 
 

@@ -78,6 +78,17 @@ class RecordedModels:
         """Answers that were asked for and recorded by this source."""
         return self._bought
 
+    def account(self) -> str:
+        """Return in a few words what was bought, and what is spent of the cap."""
+        if self.offline:
+            return ""
+        text = f"{self._bought} answers bought"
+        if self.journal is not None:
+            cap = self.settings.spend_cap_usd
+            text += f", {self.journal.spent_usd:.4f} USD spent"
+            text += "" if cap is None else f" of {cap:g}"
+        return text
+
     def client_for(self, identity: str) -> RecordedModel:
         """Return a model for one trial (its trial id) or one set of variants."""
         return RecordedModel(self, identity)
