@@ -19,6 +19,7 @@ from steelyard.analysis.order_drift import (
 )
 from steelyard.errors import InputError
 from steelyard.evaluators.contract import OrderCheckTooLargeError, check_order, evaluate
+from vectors.declared_evaluators import DeclaredEvaluator
 
 PRECEDES = {"precedes": ["r2", "r0"]}
 FIRST = {"first": "r2"}
@@ -264,6 +265,23 @@ def test_an_evaluator_that_fails_gives_a_status():
         assert report["pairs"] == []
         assert found.pairs().empty
     assert len(found.runs()) == 0
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "cause"),
+    [
+        (flip("r3"), "INCONCLUSIVE_NONDETERMINISTIC", "order_and_unstable"),
+        ({"return": {"value": None}}, "INCONCLUSIVE_EVALUATOR_FAILURE", "unknown"),
+    ],
+)
+def test_an_evaluator_may_change_while_the_swap_is_searched(action, status, cause):
+    steps = [{"when": PRECEDES, "do": [flip("r1")]}]
+    runs = sampled(9, DeclaredEvaluator({"steps": steps})).runs()
+    scheduled = int((runs.source != "bisection").sum())
+    assert scheduled < len(runs)
+    steps.append({"when": {"call_at_least": scheduled + 2}, "do": [action]})
+    found = sampled(9, DeclaredEvaluator({"steps": steps}))
+    assert (found.status, found.cause) == (status, cause)
 
 
 def test_the_report_is_json_and_the_same_every_time():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from steelyard.analysis.order_cause import find_cause
@@ -200,6 +201,8 @@ def _run(
     )
     if plan.mode == "sampled" and results.drifting and not results.unstable:
         _close_in(log, results, plan.repeats)
+        if log.failure is None and log.results().unstable:  # only now, after the schedule
+            cause = replace(cause, name="order_and_unstable")
     return summarise(log, plan, confidence, cause if log.failure is None else None)
 
 

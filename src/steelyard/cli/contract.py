@@ -35,6 +35,24 @@ StrictExit = Annotated[
 ]
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from steelyard import __version__
+
+        typer.echo(f"steelyard {__version__}")
+        raise typer.Exit
+
+
+@contract.callback()
+def _before_the_verb(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before the verb."""
+
+
 @contract.command()
 def validate(policy: PolicyFile, output: Output = None) -> None:
     """Check a policy."""
