@@ -8,6 +8,7 @@ from typing import Any
 
 from steelyard.errors import InputError
 from steelyard.harness.arms import Agent, Answer, Call, FreeForm, Turn, Veto
+from steelyard.harness.entry_points import resolve
 from steelyard.harness.models.request import Message, ModelRequest, ToolCall
 from steelyard.harness.perturbations.paraphrase import ModelParaphrase
 from steelyard.harness.protocols import TrialModel, TrialSetup
@@ -83,8 +84,13 @@ class ToolAgent(FreeForm):
         Model calls per trial at most.
     max_tokens : int, optional
         Of each answer; by default the study's limit.
-    veto : callable, optional
-        A guard; see `steelyard.harness.arms.Veto`.
+    veto : callable or str, optional
+        A guard; see `steelyard.harness.arms.Veto`. A text names it as ``"module:attribute"``.
+
+    Raises
+    ------
+    InputError
+        If what is named is no function.
     """
 
     def __init__(
@@ -92,12 +98,16 @@ class ToolAgent(FreeForm):
         system: str = SYSTEM,
         turns: int = 12,
         max_tokens: int | None = None,
-        veto: Veto | None = None,
+        veto: Veto | str | None = None,
     ) -> None:
+        guard = resolve(veto, None, "veto") if isinstance(veto, str) else veto
+        if guard is not None and not callable(guard):
+            raise InputError(f"veto is {veto!r}; accepted is a function, or its module:attribute")
+
         def agent(setup: TrialSetup) -> Agent:
             return ModelAgent(setup, system, max_tokens)
 
-        super().__init__(agent, turns, veto)
+        super().__init__(agent, turns, guard)
 
 
 class ModelInterpreter:
