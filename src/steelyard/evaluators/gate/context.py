@@ -21,6 +21,7 @@ from steelyard.evaluators.gate.limits import (
 from steelyard.evaluators.gate.record import (
     Number,
     Record,
+    Share,
     Text,
     check_unique,
     compatibility_of,
@@ -63,7 +64,7 @@ class EvidenceItem(Record):
     content: Text
     source: Text
     retrieved_at: datetime | None = None
-    trust: Annotated[float, Field(ge=0, le=1)] = 0.5
+    trust: Share = 0.5
     freshness_hours: Number | None = None
     provenance_hash: Text | None = None
     numeric_claims: Annotated[dict[Text, Number], Field(max_length=MAX_KEYS)] = Field(

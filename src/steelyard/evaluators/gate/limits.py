@@ -75,6 +75,8 @@ def check_plain(value: Any, *, finite: bool) -> Any:
         if parts > MAX_PARTS:
             raise PydanticCustomError("too_large", f"more than {MAX_PARTS} members")
         if isinstance(part, Mapping):
+            if not all(isinstance(name, str) for name in part):
+                raise PydanticCustomError("not_json", "a name that is no text is no JSON value")
             pending += [(name, depth) for name in part]
             pending += [(member, depth + 1) for member in part.values()]
         elif isinstance(part, list | tuple):

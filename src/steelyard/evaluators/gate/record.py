@@ -9,7 +9,15 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from steelyard.evaluators.gate.compatibility import DEFAULT, Compatibility
@@ -31,14 +39,23 @@ def _finite(value: float, info: ValidationInfo) -> float:
     return value
 
 
+def _no_boolean(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, bool) and not compatibility_of(info).lenient_schemas:
+        raise PydanticCustomError("boolean", "a number is needed, not a boolean")
+    return value
+
+
 Text = Annotated[str, AfterValidator(check_text)]
 """A text that is short enough and holds no lone surrogate."""
 
 Plain = Annotated[Any, AfterValidator(_plain)]
 """Any JSON value of bounded depth and size."""
 
-Number = Annotated[float, AfterValidator(_finite)]
+Number = Annotated[float, AfterValidator(_finite), BeforeValidator(_no_boolean)]
 """A finite number."""
+
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_no_boolean)]
+"""A number within 0 and 1."""
 
 
 class Record(BaseModel):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from steelyard.evaluators.gate.record import Record, compatibility_of
+from steelyard.evaluators.gate.record import Number, Record, compatibility_of
 
 _MOST = 1_000_000
 
@@ -19,11 +19,11 @@ _MOST = 1_000_000
 class ContradictionWeights(Record):
     """Weights of the five parts of the distance between two evaluators; they sum to 1."""
 
-    conclusion: float = 0.35
-    constraint: float = 0.25
-    evidence: float = 0.15
-    assumption: float = 0.15
-    premise: float = 0.10
+    conclusion: Number = 0.35
+    constraint: Number = 0.25
+    evidence: Number = 0.15
+    assumption: Number = 0.15
+    premise: Number = 0.10
 
     @model_validator(mode="after")
     def _sum_to_one(self, info: ValidationInfo) -> ContradictionWeights:
@@ -38,20 +38,20 @@ class ContradictionWeights(Record):
 class RegimeWeights(Record):
     """Points that a feature adds to a regime, and when the best regime is clear enough."""
 
-    score_floor: float = 0.35
-    score_margin: float = 0.10
-    numeric_empirical: float = 0.35
-    graph_empirical: float = 0.25
-    lexeme_empirical: float = 0.20
-    rules_policy: float = 0.45
-    domain_policy: float = 0.25
-    lexeme_policy: float = 0.20
-    numeric_pragmatic: float = 0.10
-    graph_pragmatic: float = 0.15
-    objective_pragmatic: float = 0.40
-    lexeme_pragmatic: float = 0.20
-    mixed_dialectic: float = 0.30
-    long_dialectic: float = 0.20
+    score_floor: Number = 0.35
+    score_margin: Number = 0.10
+    numeric_empirical: Number = 0.35
+    graph_empirical: Number = 0.25
+    lexeme_empirical: Number = 0.20
+    rules_policy: Number = 0.45
+    domain_policy: Number = 0.25
+    lexeme_policy: Number = 0.20
+    numeric_pragmatic: Number = 0.10
+    graph_pragmatic: Number = 0.15
+    objective_pragmatic: Number = 0.40
+    lexeme_pragmatic: Number = 0.20
+    mixed_dialectic: Number = 0.30
+    long_dialectic: Number = 0.20
 
 
 class LanguageModel(Record):
@@ -101,14 +101,14 @@ class GateSettings(Record):
     published_defaults: ClassVar[dict[str, Any]] = {"isolation": "processes"}
 
     schema_version: Literal["1.1.0", "1.2.0"] = "1.2.0"
-    tau_base: float = 0.40
-    qualified_tau: float = 0.20
-    u_insufficient: float = 0.60
+    tau_base: Number = 0.40
+    qualified_tau: Number = 0.20
+    u_insufficient: Number = 0.60
     dynamic_tau: bool = True
-    uncited_penalty: float = 0.50
+    uncited_penalty: Number = 0.50
     min_heads: int = 3
-    stale_hours: float = 168.0
-    minimum_trust: float = 0.5
+    stale_hours: Number = 168.0
+    minimum_trust: Number = 0.5
     n_unresolved_cap: int = 10
     max_probes: int = 12
     max_probe_params: int = 4
