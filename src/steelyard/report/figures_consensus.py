@@ -27,6 +27,7 @@ _THICK = 0.05
 _DEEPER = 0.06  # a row in which calls are added, too
 _HEAD = 0.21
 _LETTER = 0.062
+_SMALL_LETTER = 0.055  # inches, of 7.5 points
 _LINE = 0.125
 _MOST = 12
 _COLUMNS = 7  # side by side; a longer path goes on below
@@ -179,6 +180,12 @@ def _heading(columns: tuple[Column, ...]) -> float:
     return 0.1 + _LINE * max((len(_lines(name)) for _, name in columns), default=0)
 
 
+def _size(columns: tuple[Column, ...], width: float) -> float:
+    """Return the size of letters at which no line of a heading runs into the next column."""
+    longest = max((len(line) for _, name in columns for line in _lines(name)), default=1)
+    return min(7.5, 7.5 * (width - 0.03) / (longest * _SMALL_LETTER))
+
+
 def _draw_band(
     sheet: Sheet,
     y: float,
@@ -189,11 +196,12 @@ def _draw_band(
     """Draw the strips below one heading and return where the next band starts."""
     left, width = place
     bottom = y + _heading(columns)
+    size = _size(columns, width)
     for index, (_, name) in enumerate(columns):
         lines = _lines(name)
         for number, line in enumerate(lines):
             height = bottom - 0.06 - _LINE * (len(lines) - number - 0.5)
-            sheet.text(left + index * width, height, line, size=7.5, color=QUIET)
+            sheet.text(left + index * width, height, line, size=size, color=QUIET)
     y = bottom
     for strip in strips:
         sheet.text(0.1, y + _HEAD / 2, _who(strip), size=8.5, weight="bold")

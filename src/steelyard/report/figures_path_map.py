@@ -29,6 +29,7 @@ _LEFT = WIDTH - 2 * _SIDE - _BETWEEN - 0.1
 _LETTERS = 26  # in one line above a panel
 _SMALLEST = 0.082  # inches between two labels of rows
 _MOST = 12
+_BOLD_LETTER = 0.088  # inches, of 8.5 points
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -215,13 +216,22 @@ def _labels(sheet: Sheet, top: float, panel: _Panel) -> None:
     scale = _SIDE / panel.total
     for place, count, cell in panel.starts("arm"):
         y = top + (place + count / 2) * scale
-        text = "\n".join(textwrap.wrap(str(cell["arm"]).replace("_", "_ "), 9)).replace("_ ", "_")
-        sheet.text(0.2, y, text, size=8.5, rotation=90, ha="center", weight="bold")
+        lines = textwrap.wrap(str(cell["arm"]).replace("_", "_ "), 9)
+        text = "\n".join(lines).replace("_ ", "_")
+        size = _size(text.splitlines(), count * scale)
+        sheet.text(0.2, y, text, size=size, rotation=90, ha="center", weight="bold")
     parts = panel.starts("arm", "perturbation")
     for place, count, cell in parts:
         if count * scale >= _SMALLEST:
             y = top + (place + count / 2) * scale
             sheet.text(_LEFT - 0.05, y, str(cell["perturbation"]), size=7.5, ha="right")
+
+
+def _size(lines: Sequence[str], room: float) -> float:
+    """Return the size of letters at which an arm's name stays beside its rows of a panel."""
+    longest = max((len(line) for line in lines), default=1)
+    fitting = 8.5 * room / (longest * _BOLD_LETTER)
+    return min(8.5 if len(lines) < 3 else 7.0, fitting)
 
 
 def _legend(sheet: Sheet, y: float, least: float) -> None:
