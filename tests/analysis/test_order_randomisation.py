@@ -6,9 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from steelyard.analysis.order_coverage import ordered_triples
 from steelyard.analysis.order_randomisation import order_test, state_test
-from steelyard.analysis.order_schedule import sampled_design, shuffled_places
+from steelyard.analysis.order_schedule import Design, sampled_design, shuffled_places
 
 
 @pytest.mark.parametrize("rows", [[[0, 0], [1, 1], [0, 0]], [[0, 0, 0], [1, 1, 1]]])
@@ -85,6 +88,24 @@ def test_random_orders_are_uniform():
     counts = np.bincount(design.draws, minlength=len(design.orders))
     # chi-square with 5 degrees of freedom: 20.5 is the 0.999 quantile
     assert ((counts - 1000) ** 2 / 1000).sum() < 20.5
+
+
+@given(st.lists(st.permutations(range(4)), min_size=1, max_size=30))
+def test_ordered_triples_are_counted_as_by_hand(orders):
+    design = Design()
+    for order in orders:
+        design.add(tuple(order), "random")
+    seen = {
+        triple
+        for order in orders
+        for triple in itertools.combinations(order, 3)  # in the sequence of the order
+    }
+    assert ordered_triples(design.places()) == (len(seen), 24)
+
+
+@pytest.mark.parametrize("rules", [2, 33])
+def test_ordered_triples_are_not_counted_of_too_few_or_too_many(rules):
+    assert ordered_triples(sampled_design(rules, 3, 0, seed=0).places()) is None
 
 
 def test_swaps_are_uniform_over_places_and_differ_by_one_swap():

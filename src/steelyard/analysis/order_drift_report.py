@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from steelyard.analysis.order_coverage import ordered_triples
 from steelyard.evaluators.contract.calls import WORK_BUDGET
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ def report(drift: OrderDrift) -> dict[str, Any]:
     -------
     dict
         ``conforms_within_coverage`` is true or false only if all orders were evaluated: a sample
-        without drift bounds its share and proves nothing more. ``pairs`` lists those that show an
-        effect, the strongest first. What could not be computed is null.
+        without drift bounds its share. If all ordered triples were seen (`order_coverage`), drift
+        that three rules decide between them cannot have been missed either. ``pairs`` lists those
+        that show an effect, the strongest first. What could not be computed is null.
     """
     conclusive = not drift.status.startswith("INCONCLUSIVE")
     conforms: bool | None = None
@@ -55,11 +57,15 @@ def report(drift: OrderDrift) -> dict[str, Any]:
 
 
 def _coverage(drift: OrderDrift) -> dict[str, Any]:
+    triples = None if drift.failure else ordered_triples(drift.log.design.places())
+    seen, total = triples or (None, None)
     return {
         "charged_work_bytes": drift.work_bytes,
         "evaluations_per_order": drift.repeats,
         "evaluator_calls": drift.evaluator_calls,
         "mode": drift.mode,
+        "ordered_triples_seen": seen,
+        "ordered_triples_total": total,
         "orders_drawn": drift.orders_drawn,
         "orders_seen": drift.orders_seen,
         "orders_total": drift.orders_total,

@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from steelyard.analysis.order_runs import OrderResults
 from steelyard.analysis.order_schedule import Design
-from steelyard.stats.checks import IntArray
 from steelyard.stats.differences import newcombe_interval
 from steelyard.stats.intervals import clopper_pearson_interval
 from steelyard.stats.results import Result
@@ -115,7 +114,7 @@ class _PairTable:
             self.changing[pair] += results.keys[swap.a_first] != results.keys[swap.b_first]
         kinds = {key: number for number, key in enumerate(dict.fromkeys(results.keys))}
         self.kinds = np.array([kinds[key] for key in results.keys])
-        self.places = _places(design)
+        self.places = design.places()
         drawn = range(len(design.orders)) if exhaustive else design.draws
         self.drawn = np.array(drawn, dtype=np.int64)
         drifting = np.array([index in results.drifting for index in range(len(design.orders))])
@@ -159,11 +158,3 @@ class _PairTable:
             return False
         second = self.kinds == 1
         return bool((second == a_first).all() or (second != a_first).all())
-
-
-def _places(design: Design) -> IntArray:
-    """Return per order and rule the place of the rule in the order."""
-    orders = np.array(design.orders, dtype=np.int64)
-    places = np.empty_like(orders)
-    np.put_along_axis(places, orders, np.arange(orders.shape[1])[None, :], axis=1)
-    return places

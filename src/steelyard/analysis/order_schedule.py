@@ -17,7 +17,7 @@ import numpy as np
 from steelyard.errors import InputError
 from steelyard.evaluators.contract.observations import Order
 from steelyard.evaluators.contract.witnesses import swapped
-from steelyard.stats.checks import check_count
+from steelyard.stats.checks import IntArray, check_count
 
 DRAWS, SWAPS, PLACES = 0, 1, 2  # streams of one seed: a larger sample begins with the smaller one
 
@@ -76,6 +76,13 @@ class Design:
     def index(self, order: Order) -> int:
         """Return the index of an order of the design."""
         return self._index[order]
+
+    def places(self) -> IntArray:
+        """Return the place of each rule in each order, of shape (orders, rules)."""
+        orders = np.array(self.orders, dtype=np.int64)
+        places = np.empty_like(orders)
+        np.put_along_axis(places, orders, np.arange(orders.shape[1])[None, :], axis=1)
+        return places
 
 
 @dataclass(frozen=True)
