@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from steelyard.analysis import rates
-from steelyard.errors import InputError
+from steelyard.errors import InputError, UnknownNameError
 from steelyard.stats import clustered_wilson_interval, wilson_interval
 
 
@@ -154,3 +154,19 @@ def test_the_same_trials_in_another_order_give_the_same_table(small_study):
         rng.shuffle(rows)
     for other in tables[1:]:
         pd.testing.assert_frame_equal(tables[0], other, check_exact=True)
+
+
+def test_a_covariate_groups_besides(small_study):
+    rows = [
+        {"success": 1, "covariates": {"domain": "x"}},
+        {"success": 0, "covariates": {"domain": "y"}},
+        {"success": 1},
+    ]
+    tables = small_study(rows)
+    found = rates(tables, by="arm", covariate="domain")
+    assert list(found["domain"]) == ["NA", "x", "y"]
+    assert list(found["successes"]) == [1, 1, 0]
+    with pytest.raises(UnknownNameError, match="domian"):
+        rates(tables, covariate="domian")
+    with pytest.raises(InputError, match="name of another column"):
+        rates(tables, covariate="total")

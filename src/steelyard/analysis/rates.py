@@ -9,6 +9,7 @@ import pandas as pd
 
 from steelyard.analysis.denominators import COUNTS, cases, count_trials, counted_groups
 from steelyard.analysis.names import (
+    DIMENSIONS,
     Filters,
     name_success,
     resolve_by,
@@ -17,6 +18,7 @@ from steelyard.analysis.names import (
     sort_by_design,
 )
 from steelyard.analysis.selection import select
+from steelyard.errors import InputError, UnknownNameError
 from steelyard.stats import clustered_wilson_interval, wilson_interval
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def rates(
     confidence: float = 0.95,
     threshold: float | None = None,
     attempt: str = "final",
+    covariate: str | None = None,
     **filters: Unpack[Filters],
 ) -> pd.DataFrame:
     """Estimate the success rate of each group of trials.
@@ -64,6 +67,9 @@ def rates(
         Success means a value of at least this.
     attempt : {"final", "first"}
         Whether a retried trial is judged by its final attempt or by its first, which failed.
+    covariate : str, optional
+        A covariate to group by besides, after the ``by`` columns; trials without it are one group
+        of their own, ``NA``.
     **filters
         ``arm``, ``task``, ``perturbation``, ``variant``, ``repeat``: one name or several.
 
@@ -72,7 +78,7 @@ def rates(
     pandas.DataFrame
         One row per group (and case), in the study's order of arms and perturbations:
 
-        - the ``by`` columns, ``measure`` (with its threshold, where there is one),
+        - the ``by`` columns and the covariate, ``measure`` (with its threshold, if there is one),
           ``missing_policy``, ``population``, ``attempt``, ``case`` (``observed``,
           ``worst`` or ``best``);
         - ``intended``, ``scored``, ``imputed``, ``excluded``, ``failed``, ``missing``,
@@ -93,11 +99,15 @@ def rates(
     UnknownNameError, InputError
         As :func:`steelyard.analysis.selection.select`, which also refuses an empty selection.
     """
-    columns = resolve_by(by)
+    columns: tuple[str, ...] = resolve_by(by)
     name, policy = resolve_measure(tables, measure), resolve_policy(tables, missing)
     trials = select(
         tables, name, policy, population, threshold=threshold, attempt=attempt, **filters
     )
+    if covariate is not None:
+        trials = trials.merge(_covariate(tables, covariate), on="trial_id", how="left")
+        trials[covariate] = trials[covariate].fillna("NA")
+        columns = (*columns, covariate)
     parts = [
         _case_table(chosen, columns, confidence).assign(case=case)
         for case, chosen in cases(trials, policy)
@@ -135,6 +145,18 @@ _COLUMNS = (
     "clustered_high",
     "clustered_reason",
 )
+
+
+def _covariate(tables: StudyTables, name: str) -> pd.DataFrame:
+    """Return a covariate of every trial that has it, in a column of its name."""
+    if name in _COLUMNS or name in DIMENSIONS:
+        raise InputError(f"covariate {name!r} has the name of another column of the result")
+    frame = tables.frame("covariates")
+    known = sorted(set(frame["name"]))
+    if name not in known:
+        raise UnknownNameError("covariate", name, known, f"study {tables.study}")
+    chosen = frame.loc[frame["name"].eq(name), ["trial_id", "value"]]
+    return chosen.rename(columns={"value": name})
 
 
 def _case_table(trials: pd.DataFrame, by: Sequence[str], confidence: float) -> pd.DataFrame:
