@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from steelyard.analysis.stopping.places import trial_places
+from steelyard.analysis.stopping.places import FloatArray, trial_places
 from steelyard.evaluators.bound import SIGNAL_NAMES
 from steelyard.store.schema import SIGNALS
 
@@ -40,6 +42,27 @@ RANGES: Final = {
 """What a column of ``signals`` accepts beyond its type; truth values accept both."""
 
 
+def has_fault(rows: pa.Table, values: Mapping[str, FloatArray]) -> bool:
+    """Tell whether any value of some states is one that no signal can have.
+
+    Parameters
+    ----------
+    rows : pyarrow.Table
+        The states as read; NULL and NaN are still two things here.
+    values : mapping of str to numpy.ndarray of float64
+        Their columns, NULL as NaN.
+    """
+    for name, accepted in RANGES.items():
+        column = values[name]
+        highest = 1.0 if accepted == _SHARE else np.finfo(np.float64).max
+        if np.fmin.reduce(column, initial=0.0) < 0 or np.fmax.reduce(column, initial=0.0) > highest:
+            return True
+        is_double = SIGNALS.column(name).type == "DOUBLE"
+        if is_double and np.isnan(column).sum() > rows.column(name).null_count:
+            return True
+    return False
+
+
 def find_faults(tables: StudyTables, trial_ids: pd.Series) -> Iterator[tuple[int, str]]:
     """Yield the trials that hold a value no signal can have, with the first such value.
 
@@ -55,13 +78,11 @@ def find_faults(tables: StudyTables, trial_ids: pd.Series) -> Iterator[tuple[int
         The trial's place in ``trial_ids``, and a sentence that names field, value, step and what
         is accepted.
     """
-    conditions = {
-        name: _CONDITIONS[accepted].format(name=name) for name, accepted in RANGES.items()
-    }
+    conditions = [_CONDITIONS[accepted].format(name=name) for name, accepted in RANGES.items()]
     query = f"""
         SELECT p.place, {", ".join(f"s.{name}" for name in RANGES)}
         FROM signals s JOIN trial_places p USING (trial_id)
-        WHERE s.study = ? AND ({" OR ".join(conditions.values())})
+        WHERE s.study = ? AND ({" OR ".join(conditions)})
         QUALIFY row_number() OVER (PARTITION BY p.place ORDER BY s.step_index) = 1
         ORDER BY p.place
     """

@@ -137,8 +137,7 @@ class Outcomes:
         Step indexes count from 0, so the step of the own stop is one less than the steps taken.
         """
         if work == "steps":
-            own = self.states.trials["own_stop"].to_numpy(dtype=float)
-            return np.where(self.states.replayed, own + 1.0, np.nan)
+            return np.where(self.states.replayed, self.states.own_stop + 1.0, np.nan)
         return self._value(self.states.signals[WORK[work]], self.states.own_stop_state)
 
     def avoided(self, work: str) -> FloatArray:
@@ -148,8 +147,7 @@ class Outcomes:
         the policy does not stop the trial, NaN where a counter is not recorded.
         """
         if work == "steps":
-            own = self.states.trials["own_stop"].to_numpy(dtype=float)
-            spared = own - self.at_stop(self.states.step.astype(float))
+            spared = self.states.own_stop - self.at_stop(self.states.step.astype(float))
         else:
             counter = self.states.signals[WORK[work]]
             spared = self.spent(work) - self.at_stop(counter)

@@ -12,7 +12,7 @@ from steelyard.analysis.names import DIMENSIONS, Filters, sort_by_design
 from steelyard.analysis.stopping.outcomes import VERDICTS, WORK, Outcomes, Truth
 from steelyard.analysis.stopping.places import BoolArray, FloatArray
 from steelyard.analysis.stopping.replay import Replay
-from steelyard.analysis.stopping.states import States, read_states
+from steelyard.analysis.stopping.states import TRIAL_COLUMNS, States, read_states
 from steelyard.evaluators.bound.stop_policy import StopPolicy, read_policy
 
 if TYPE_CHECKING:
@@ -96,21 +96,24 @@ def point_table(replay: Replay, outcomes: Outcomes) -> pd.DataFrame:
     scored_rule = policy.rule == "bound"
     utility = replay.utility(policy) if scored_rule else np.full(len(states.step), np.nan)
     unscored = np.bincount(states.trial[scores.gates == 0], minlength=len(states.trials))
-    frame = states.trials.drop(columns=["own_stop", "problem"]).assign(
-        policy=policy.name,
-        states=states.counts,
-        unscored_states=unscored.astype(np.int64),
-        actual_stop=_whole(states.trials["own_stop"].to_numpy(dtype=float)),
-        accepted=_known(outcomes.accepted, states.replayed),
-        stop_step=_whole(outcomes.at_stop(states.step.astype(float))),
-        score_at_stop=outcomes.at_stop(utility),
-    )
-    for work in WORK:
-        frame[f"{work}_avoided"] = outcomes.avoided(work)
-    for work in WORK:
-        frame[f"{work}_spent"] = outcomes.spent(work)
-    frame = frame.assign(**_gates(outcomes), **_losses(outcomes, scores.acceptance))
-    return frame.assign(**_truth(outcomes), problem=states.trials["problem"])
+    columns: dict[str, Any] = {name: states.trials[name] for name in TRIAL_COLUMNS}
+    columns |= {
+        "policy": np.full(len(states.trials), policy.name, dtype=object),
+        "states": states.counts,
+        "unscored_states": unscored.astype(np.int64),
+        "actual_stop": _whole(states.own_stop),
+        "accepted": _known(outcomes.accepted, states.replayed),
+        "stop_step": _whole(outcomes.at_stop(states.step.astype(float))),
+        "score_at_stop": outcomes.at_stop(utility),
+        **{f"{work}_avoided": outcomes.avoided(work) for work in WORK},
+        **{f"{work}_spent": outcomes.spent(work) for work in WORK},
+        **_gates(outcomes),
+        **_losses(outcomes, scores.acceptance),
+        **_truth(outcomes),
+        "problem": states.problem,
+    }
+    # All columns at once: adding them one by one costs more than the replay of a small study.
+    return pd.DataFrame(columns)
 
 
 def _gates(outcomes: Outcomes) -> dict[str, Any]:
@@ -144,8 +147,7 @@ def _losses(outcomes: Outcomes, acceptance: FloatArray) -> dict[str, Any]:
 def _truth(outcomes: Outcomes) -> dict[str, Any]:
     states, truth = outcomes.states, outcomes.truth
     first = np.where(truth.solvable, _steps_of(states, truth.first), np.nan)
-    own = states.trials["own_stop"].to_numpy(dtype=float)
-    end = np.where(outcomes.accepted, outcomes.at_stop(states.step.astype(float)), own)
+    end = np.where(outcomes.accepted, outcomes.at_stop(states.step.astype(float)), states.own_stop)
     late = np.where(end >= first, end - first, np.nan)
     at_stop = np.where(truth.known, outcomes.at_stop(states.satisfied), np.nan)
     judged = {

@@ -15,11 +15,12 @@ import pandas as pd
 
 from steelyard.analysis.names import Filters, resolve_filters
 from steelyard.analysis.selection import fetch_trials
-from steelyard.analysis.stopping.faults import find_faults
+from steelyard.analysis.stopping.faults import find_faults, has_fault
 from steelyard.analysis.stopping.places import (
     BoolArray,
     FloatArray,
     IntArray,
+    ObjectArray,
     place_keys,
     trial_places,
 )
@@ -33,8 +34,16 @@ if TYPE_CHECKING:
 OWN_STOP: Final = "actual_stop_step"
 """The measure that says at which step the agent itself stopped."""
 
-USED: Final = tuple(name for name in SIGNAL_NAMES if name != "tests_added")
-"""The signals that a policy looks at."""
+TRIAL_COLUMNS: Final = (
+    "trial_id",
+    "arm",
+    "task",
+    "perturbation",
+    "variant",
+    "repeat",
+    "status",
+)
+"""What the answers say of a trial before they say where it stops."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +54,11 @@ class States:
     ----------
     trials : pandas.DataFrame
         One row per trial, sorted by id: ``trial_id``, ``arm``, ``task``,
-        ``perturbation``, ``variant``, ``repeat``, ``status``; ``own_stop`` (float: step index of
-        the agent's own stop, NaN where unknown) and ``problem`` (text: why the trial cannot be
-        replayed; empty where it can).
+        ``perturbation``, ``variant``, ``repeat``, ``status``.
+    own_stop : numpy.ndarray of float64, shape (trials,)
+        Step index of each agent's own stop, NaN where unknown.
+    problem : numpy.ndarray of object, shape (trials,)
+        Why each trial cannot be replayed; the empty text where it can.
     trial : numpy.ndarray of int64, shape (n,)
         The trial of each state, as a place in ``trials``; never falls.
     step : numpy.ndarray of int64, shape (n,)
@@ -59,6 +70,8 @@ class States:
     """
 
     trials: pd.DataFrame
+    own_stop: FloatArray
+    problem: ObjectArray
     trial: IntArray
     step: IntArray
     signals: dict[str, FloatArray]
@@ -77,16 +90,15 @@ class States:
     @cached_property
     def own_stop_state(self) -> IntArray:
         """The place of the state at which each agent stopped, -1 where there is none."""
-        own = self.trials["own_stop"].to_numpy(dtype=float)
-        found = (
-            (self.last >= 0) & (self.step[self.last] == own) if len(self.step) else self.last > 0
-        )
+        if not len(self.step):
+            return self.last
+        found = (self.last >= 0) & (self.step[self.last] == self.own_stop)
         return np.where(found, self.last, -1)
 
     @cached_property
     def replayed(self) -> BoolArray:
         """Whether each trial could be replayed."""
-        return self.trials["problem"].eq("").to_numpy()
+        return np.asarray(self.problem == "", dtype=bool)
 
 
 def read_states(
@@ -130,29 +142,34 @@ def read_states(
     trials = chosen.sort_values("trial_id", ignore_index=True)
     if trials.empty:
         raise InputError(f"study {tables.study}: no trial passes the filters; widen them")
-    trial, step, signals = _read_signals(tables, trials["trial_id"])
-    trials["own_stop"] = _own_stop(trials, trial, step)
-    trials["problem"] = _problems(tables, trials, trial)
-    satisfied = read_truth(tables, trials, trial, step, source=truth, outcome=outcome)
-    if not trials["problem"].eq("").any():
-        first = trials.iloc[0]
+    trial, step, signals, faulty = _read_signals(tables, trials["trial_id"])
+    own_stop = _own_stop(trials, trial, step)
+    problem = _problems(trial, own_stop)
+    if faulty:
+        for place, said in find_faults(tables, trials["trial_id"]):
+            problem[place] = said
+    satisfied = read_truth(
+        tables, trials["trial_id"], trial, step, problem, source=truth, outcome=outcome
+    )
+    replayable = problem == ""
+    if not replayable.any():
         raise InputError(
-            f"study {tables.study}: no trial can be replayed; {first['trial_id']}: "
-            f"{first['problem']}"
+            f"study {tables.study}: no trial can be replayed; {trials['trial_id'].iloc[0]}: "
+            f"{problem[0]}"
         )
-    kept = _within_history(trials, trial, step)
+    kept = replayable[trial] & ~(step > own_stop[trial])
     if not kept.all():
         trial, step, satisfied = trial[kept], step[kept], satisfied[kept]
         signals = {name: column[kept] for name, column in signals.items()}
-    columns = ["trial_id", "arm", "task", "perturbation", "variant", "repeat", "status"]
-    return States(trials[[*columns, "own_stop", "problem"]], trial, step, signals, satisfied)
+    described = trials[list(TRIAL_COLUMNS)]
+    return States(described, own_stop, problem, trial, step, signals, satisfied)
 
 
 def _read_signals(
     tables: StudyTables, trial_ids: pd.Series
-) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
-    """Return the states' trials, steps and signals, sorted by trial and step."""
-    columns = ", ".join(f"CAST(s.{name} AS DOUBLE) AS {name}" for name in USED)
+) -> tuple[IntArray, IntArray, dict[str, FloatArray], bool]:
+    """Return the states' trials, steps and signals, sorted, and whether any value is wrong."""
+    columns = ", ".join(f"CAST(s.{name} AS DOUBLE) AS {name}" for name in SIGNAL_NAMES)
     query = f"""
         SELECT p.place, CAST(s.step_index AS BIGINT) AS step_index, {columns}
         FROM signals s JOIN trial_places p USING (trial_id) WHERE s.study = ?
@@ -160,12 +177,14 @@ def _read_signals(
     with trial_places(tables, trial_ids) as connection:
         rows = connection.sql(query, params=[tables.study]).to_arrow_table()
     trial, step = (rows.column(name).to_numpy() for name in ("place", "step_index"))
-    signals = {name: rows.column(name).to_numpy() for name in USED}
+    signals = {name: rows.column(name).to_numpy() for name in SIGNAL_NAMES}
+    faulty = has_fault(rows, signals | {"step_index": step})
     keys = place_keys(trial, step)
-    if (np.diff(keys) > 0).all():  # as the loader wrote them
-        return trial, step, signals
-    order = np.argsort(keys, kind="stable")
-    return trial[order], step[order], {name: column[order] for name, column in signals.items()}
+    if not (np.diff(keys) > 0).all():  # not as the loader writes them
+        order = np.argsort(keys, kind="stable")
+        trial, step = trial[order], step[order]
+        signals = {name: column[order] for name, column in signals.items()}
+    return trial, step, signals, faulty
 
 
 def _own_stop(trials: pd.DataFrame, trial: IntArray, step: IntArray) -> FloatArray:
@@ -177,21 +196,12 @@ def _own_stop(trials: pd.DataFrame, trial: IntArray, step: IntArray) -> FloatArr
     return np.where(measured, trials["recorded"].to_numpy(dtype=float), ends)
 
 
-def _problems(tables: StudyTables, trials: pd.DataFrame, trial: IntArray) -> list[str]:
-    """Return for each trial why it cannot be replayed, empty text where it can."""
-    counts = np.bincount(trial, minlength=len(trials))
+def _problems(trial: IntArray, own_stop: FloatArray) -> ObjectArray:
+    """Return for each trial what its states and its own stop lack; the empty text for nothing."""
+    counts = np.bincount(trial, minlength=len(own_stop))
     problems = np.where(counts > 0, "", "the trial has no signals").astype(object)
-    own = trials["own_stop"].to_numpy(dtype=float)
-    wrong = ~np.isnan(own) & ((own < 0) | (own != np.floor(own)) | np.isinf(own))
-    for place in np.flatnonzero(wrong).tolist():
-        problems[place] = f"{OWN_STOP} is {own[place]:g}; accepted: the index of a step, from 0"
-    for place, problem in find_faults(tables, trials["trial_id"]):
-        problems[place] = problem
-    return [str(problem) for problem in problems]
-
-
-def _within_history(trials: pd.DataFrame, trial: IntArray, step: IntArray) -> BoolArray:
-    """Tell which states belong to replayable trials and do not follow the agent's own stop."""
-    own = trials["own_stop"].to_numpy(dtype=float)
-    replayable = trials["problem"].eq("").to_numpy()
-    return replayable[trial] & ~(step > own[trial])
+    wrong = (own_stop < 0) | (own_stop != np.floor(own_stop)) | np.isinf(own_stop)
+    for place in np.flatnonzero(wrong & ~np.isnan(own_stop)).tolist():
+        said = f"{own_stop[place]:g}"
+        problems[place] = f"{OWN_STOP} is {said}; accepted: the index of a step, from 0"
+    return problems

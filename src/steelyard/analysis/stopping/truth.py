@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from steelyard.analysis.stopping.places import FloatArray, IntArray, place_keys, trial_places
+from steelyard.analysis.stopping.places import (
+    FloatArray,
+    IntArray,
+    ObjectArray,
+    place_keys,
+    trial_places,
+)
 from steelyard.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +34,10 @@ _WRONG = 2.0
 
 def read_truth(
     tables: StudyTables,
-    trials: pd.DataFrame,
+    trial_ids: pd.Series,
     trial: IntArray,
     step: IntArray,
+    problem: ObjectArray,
     *,
     source: str = "auto",
     outcome: str | None = None,
@@ -41,11 +48,12 @@ def read_truth(
     ----------
     tables : StudyTables
         The study.
-    trials : pandas.DataFrame
-        The trials in question; places of ``trial`` are places in it. A trial whose recorded truth
-        is neither true nor false gets a ``problem``.
+    trial_ids : pandas.Series
+        The trials in question.
     trial, step : numpy.ndarray of int64, shape (n,)
-        The states, sorted.
+        The states, sorted; ``trial`` holds places in ``trial_ids``.
+    problem : numpy.ndarray of object, shape (trials,)
+        Why a trial cannot be replayed; filled in where a recorded truth is neither true nor false.
     source : {"auto", "steps", "measure", "none"}
         ``steps``: the field ``satisfied`` of the ``output`` of the step with the state's index.
         ``measure``: true from the step ``satisfied_from_step`` on; false throughout where that
@@ -67,18 +75,20 @@ def read_truth(
     if source not in SOURCES:
         raise InputError(f"truth is {source!r}; accepted: {', '.join(SOURCES)}")
     satisfied = np.full(len(step), np.nan)
-    if source in ("auto", "steps") and _from_steps(tables, trials, trial, step, satisfied):
+    if source in ("auto", "steps") and _from_steps(
+        tables, trial_ids, place_keys(trial, step), problem, satisfied
+    ):
         return satisfied
     if source == "steps":
         raise InputError(
             f"study {tables.study}: no step's output has a field {_FIELD!r}; other sources of "
             "truth: measure, none"
         )
-    first = _measured(tables, trials, SATISFIED_FROM)
+    first = _measured(tables, trial_ids, SATISFIED_FROM)
     if source in ("auto", "measure") and first is not None:
         name = tables.design.measures.primary if outcome is None else outcome
-        results = _measured(tables, trials, name)
-        failed = np.zeros(len(trials), dtype=bool) if results is None else results == 0
+        results = _measured(tables, trial_ids, name)
+        failed = np.zeros(len(trial_ids), dtype=bool) if results is None else results == 0
         known = ~np.isnan(first[trial])
         satisfied[known] = (step >= first[trial])[known]
         satisfied[~known & failed[trial]] = 0.0
@@ -93,9 +103,9 @@ def read_truth(
 
 def _from_steps(
     tables: StudyTables,
-    trials: pd.DataFrame,
-    trial: IntArray,
-    step: IntArray,
+    trial_ids: pd.Series,
+    keys: IntArray,
+    problem: ObjectArray,
     satisfied: FloatArray,
 ) -> bool:
     """Fill in what the steps say; return whether they say anything."""
@@ -108,7 +118,7 @@ def _from_steps(
         WHERE s.study = ? AND said IS NOT NULL
         ORDER BY p.place, s.step_index
     """
-    with trial_places(tables, trials["trial_id"]) as connection:
+    with trial_places(tables, trial_ids) as connection:
         rows = connection.sql(query, params=[tables.study]).to_arrow_table()
     if not rows.num_rows:
         return False
@@ -116,10 +126,8 @@ def _from_steps(
     values = rows.column("satisfied").to_numpy(zero_copy_only=False).astype(float)
     for row in np.flatnonzero(values == _WRONG)[::-1]:
         said = rows.column("said")[int(row)].as_py()
-        trials.loc[trials.index[places[row]], "problem"] = (
-            f"{_FIELD} is {said} at step {steps[row]}; accepted: true or false"
-        )
-    keys, wanted = place_keys(trial, step), place_keys(places, steps)
+        problem[places[row]] = f"{_FIELD} is {said} at step {steps[row]}; accepted: true or false"
+    wanted = place_keys(places, steps)
     at = np.searchsorted(keys, wanted)
     found = at < len(keys)
     found[found] = keys[at[found]] == wanted[found]
@@ -127,11 +135,11 @@ def _from_steps(
     return True
 
 
-def _measured(tables: StudyTables, trials: pd.DataFrame, measure: str) -> FloatArray | None:
+def _measured(tables: StudyTables, trial_ids: pd.Series, measure: str) -> FloatArray | None:
     """Return a measure of each trial, NaN where it has none; None if no trial has a row."""
     query = "SELECT trial_id, value FROM measures WHERE study = ? AND measure = ?"
     rows = tables.connection.execute(query, [tables.study, measure]).df()
     if rows.empty:
         return None
     values = rows.set_index("trial_id")["value"].astype(float)
-    return np.asarray(values.reindex(trials["trial_id"]), dtype=float)
+    return np.asarray(values.reindex(trial_ids), dtype=float)
