@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steelyard.cli import options
 from steelyard.cli.contract_errors import ContractGroup
 
 if TYPE_CHECKING:
@@ -165,10 +166,10 @@ def check_order(
 
     documents = Documents([policy, response], output)
     names = CheckOptions.__dataclass_fields__
-    options: CheckOptions = CheckOptions(**{name: given[name] for name in names})
-    options.check_files(documents)
+    asked: CheckOptions = CheckOptions(**{name: given[name] for name in names})
+    asked.check_files(documents)
     checked = validate_policy(documents.read(0))
-    report, clean = check(checked, documents.read(1), options)
+    report, clean = check(checked, documents.read(1), asked)
     documents.deliver(report)
     _leave(strict_exit and not clean)
 
@@ -182,6 +183,39 @@ def synthesize(policy: PolicyFile, output: Output = None) -> None:
     documents = Documents([policy], output)
     bundle = generate_synthetic(documents.read(0))
     documents.deliver(bundle, policy_id=bundle["policy_id"])
+
+
+@contract.command()
+def judge(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Whose trials are judged.")],
+    policy: PolicyFile,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Grouping; arm and perturbation by default."),
+    ] = None,
+    arm: Annotated[list[str] | None, typer.Option(metavar="ARM", help="Only this arm.")] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Every trial's measures instead of rates.")
+    ] = False,
+    output: Output = None,
+    root: options.Root = None,
+) -> None:
+    """Judge the final output of every trial of a study, as measures."""
+    from steelyard import open as open_study
+    from steelyard.analysis.contract_verdicts import contract_rates, contract_verdicts
+    from steelyard.cli.contract_files import Documents
+    from steelyard.cli.output import rows as to_rows
+    from steelyard.evaluators.contract import validate_policy
+
+    documents = Documents([policy], output)
+    checked = validate_policy(documents.read(0))
+    tables = open_study(study, root=root).tables
+    chosen = options.chosen(arm=arm)
+    if rows:
+        frame = contract_verdicts(tables, checked, **chosen)
+    else:
+        frame = contract_rates(tables, checked, by=by or ("arm", "perturbation"), **chosen)
+    documents.deliver({"policy_id": checked.policy_id, "study": study, "rows": to_rows(frame)})
 
 
 def _leave(failed: bool) -> None:

@@ -169,7 +169,7 @@ def load_study(folder: str | Path) -> RunnableStudy:
     settings = declaration.run
     return RunnableStudy(
         declaration,
-        _domain(settings.domain, home),
+        _judged(_domain(settings.domain, home), settings, home),
         {name: _arm(name, settings.arms[name], home) for name in declaration.design.arms},
         {name: _perturbation(name, settings, home) for name in declaration.design.perturbations},
         home,
@@ -216,6 +216,16 @@ def _domain(declared: EntryPoint, home: Path) -> Domain:
     _check_shape(found, ("tasks", "world", "truth", "measures", "violations"), "a domain", where)
     domain: Domain = found
     return domain
+
+
+def _judged(domain: Domain, settings: RunDeclaration, home: Path) -> Domain:
+    if not settings.contracts:
+        return domain
+    from steelyard.harness.contracts import ContractedDomain, read_policies
+
+    where = _place(home, ("run", "contracts"))
+    judged: Domain = ContractedDomain(domain, read_policies(settings.contracts, home, where))
+    return judged
 
 
 def _arm(name: str, declared: ArmCode, home: Path) -> LoadedArm:

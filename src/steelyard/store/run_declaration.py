@@ -85,6 +85,9 @@ class RunDeclaration(Declared):
         Those of the design that need more than their name.
     model : EntryPoint, optional
         Where the arms' model comes from; see `steelyard.harness.protocols.ModelSource`.
+    contracts : tuple of str
+        Policies of schema 1.0 in the experiment's folder; each final output is judged by them, as
+        measures ``contract:<policy>`` and ``contract:<policy>:<rule>``.
     expected : dict of str to float
         Assumed success rates of arms, for the power that ``steelyard plan`` states.
     """
@@ -97,6 +100,7 @@ class RunDeclaration(Declared):
     arms: dict[str, ArmCode]
     perturbations: dict[str, PerturbationCode] = Field(default_factory=dict)
     model: EntryPoint | None = None
+    contracts: tuple[str, ...] = ()
     expected: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
 
     @field_validator("tasks")
