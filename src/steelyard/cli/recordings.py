@@ -10,7 +10,6 @@ import typer
 from steelyard.cli import options
 from steelyard.cli.experiments import Folder, experiment_folder
 from steelyard.cli.output import Result, check_format, emit
-from steelyard.errors import StudyError
 
 
 def recordings(
@@ -28,8 +27,6 @@ def recordings(
     from steelyard.harness.study import RECORDINGS
 
     folder = experiment_folder(study).resolve()
-    if not (folder / "study.toml").is_file():
-        raise StudyError(f"{folder.name}: no study.toml is there")
     held = Recordings(folder / RECORDINGS)
     if merge:
         held.compact()

@@ -167,6 +167,7 @@ def test_the_key_is_read_when_the_first_request_is_made(client, ask, monkeypatch
         ({"model": "m", "retries": True}, "retries: "),
         ({"model": "m", "timeout_seconds": float("nan")}, "timeout_seconds: "),
         ({"model": "m", "spend_cap_usd": 1.0}, "needs prices"),
+        ({"model": "m", "journal": "spent"}, "journal needs prices"),
         ({"model": "m", "spend_cap_usd": -1.0}, "spend_cap_usd: "),
         ({"model": "m", "prices": {"m": {"input": -1, "output": 1}}}, "prices.m.input: "),
         ({"model": "m", "prices": {"other": {"input": 1, "output": 1}}}, "unknown model 'm'"),

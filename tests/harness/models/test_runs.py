@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from harness.model_server import KEY, Fault, Reply, counting_mind, served
 from harness.models.conftest import KINDS, base_url
 from steelyard.cli.main import app
-from steelyard.errors import StudyError
+from steelyard.errors import StudyError, UnknownNameError
 from steelyard.harness.export import export_run
 from steelyard.harness.models.recordings import Recordings
 from steelyard.store.connect import connect
@@ -280,7 +280,7 @@ def test_recordings_are_counted_and_what_killed_runs_left_is_merged(experiment):
     header, row = out.splitlines()
     assert header == "asked_by,trials,answers,refused,tokens_in,tokens_out"
     assert row.startswith("free,6,12,0,")
-    with pytest.raises(StudyError, match=r"no study\.toml"):
+    with pytest.raises(UnknownNameError, match="unknown experiment"):
         steelyard("recordings", folder.parent)
 
 

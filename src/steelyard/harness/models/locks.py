@@ -75,35 +75,45 @@ def claimed(path: Path, key: str) -> Iterator[None]:
     Parameters
     ----------
     path : pathlib.Path
-        The file; it stays empty.
+        The file; it stays empty, and nothing else in this process may open it.
     key : str
         Hexadecimal. Each key stands for one byte of the file, and that byte is locked.
     """
     fcntl = _fcntl()
-    place = (path.resolve(), int(key[:16], 16) % _POSITIONS)
-    with _changed:
-        # Locks of bytes belong to the process, so its threads have to be kept apart here.
-        _changed.wait_for(lambda: place not in _held)
-        _held.add(place)
-        if place[0] not in _descriptors:
-            # Never closed: closing any descriptor of a file lets go of all its locked bytes.
-            _descriptors[place[0]] = open_for_appending(path)
-        descriptor = _descriptors[place[0]]
+    file, place = path.resolve(), int(key[:16], 16) % _POSITIONS
+    descriptor = _take_place(file, place)
     try:
         while True:
             try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place[1])
+                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
                 break
             except OSError:  # not a blocking call: two processes' threads would look deadlocked
                 time.sleep(POLL_SECONDS)
         try:
             yield
         finally:
-            fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place[1])
+            fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
     finally:
-        with _changed:
-            _held.discard(place)
-            _changed.notify_all()
+        _leave_place(file, place)
+
+
+def _take_place(file: Path, place: int) -> int:
+    """Keep this process's threads apart: locks of bytes belong to the process."""
+    with _changed:
+        _changed.wait_for(lambda: (file, place) not in _held)
+        if file not in _descriptors:
+            _descriptors[file] = open_for_appending(file)
+        _held.add((file, place))
+        return _descriptors[file]
+
+
+def _leave_place(file: Path, place: int) -> None:
+    with _changed:
+        _held.discard((file, place))
+        # Not before: closing a file lets go of all bytes that its process has locked.
+        if not any(held == file for held, _ in _held):
+            os.close(_descriptors.pop(file))
+        _changed.notify_all()
 
 
 def _fcntl() -> Any:

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from steelyard.errors import StoreError
 from steelyard.harness.models.checked_lines import checked_line, read_lines
-from steelyard.harness.models.locks import locked, open_for_appending, try_lock
-from steelyard.harness.models.recordings import HEADER, KEY_DIGITS, LOCK, MERGED, PARTS
+from steelyard.harness.models.locks import locked, try_lock
+from steelyard.harness.models.recordings import HEADER, KEY_DIGITS, MERGED, PARTS
 
 _Line = tuple[bytes, int, int, int]  # key, number of the file, offset, length
 
@@ -36,7 +36,8 @@ def merge(folder: Path) -> None:
     if not any(folder.glob(PARTS)):
         return
     with ExitStack() as stack:
-        lock = open_for_appending(folder / LOCK)
+        # The folder itself: closing the file of claims would let go of this process's claims.
+        lock = os.open(folder, os.O_RDONLY)
         stack.callback(os.close, lock)
         stack.enter_context(locked(lock))
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -109,6 +108,9 @@ class Sender:
                     f"{self._unanswered} requests in a row had no answer; the last: {failure}"
                 ) from None
             raise
+        except RequestRefusedError:
+            self._unanswered = 0
+            raise
         self._unanswered = 0
         return response
 
@@ -184,7 +186,7 @@ class Sender:
         if self.journal is None:
             return None
         largest = self.settings.largest_cost(len(request_text(content)), content["max_tokens"])
-        return self.journal.reserve(owner, 0.0 if math.isnan(largest) else largest)
+        return self.journal.reserve(owner, largest)
 
     def _cost(self, response: ModelResponse) -> float | None:
         if self.price is None or response.usage is None:

@@ -75,7 +75,7 @@ class ClientSettings(Declared):
         Of all runs that name the same journal; needs prices.
     journal : str, optional
         The spend journal, from the study's folder; by default ``spend.journal`` where there is a
-        cap.
+        cap. Needs prices.
     """
 
     model: Annotated[str, Field(min_length=1)]
@@ -121,8 +121,9 @@ class ClientSettings(Declared):
 
     @model_validator(mode="after")
     def _check_cap(self) -> ClientSettings:
-        if self.spend_cap_usd is not None and not self.prices:
-            raise ValueError("spend_cap_usd needs prices: without them nothing can be counted")
+        named = "spend_cap_usd" if self.spend_cap_usd is not None else "journal"
+        if not self.prices and (self.spend_cap_usd, self.journal) != (None, None):
+            raise ValueError(f"{named} needs prices: without them nothing can be counted")
         if self.prices:
             self.price()
         return self
