@@ -251,6 +251,24 @@ class TestCause:
         assert found.drift_low < found.drift_high
 
 
+def test_neither_replay_nor_search_spends_more_than_the_budget():
+    response = {**passing(8), "filling": "x" * 250_000}  # 100 MB are 400 calls of 250 kB
+
+    def fresh():
+        return when({"call_at_least": 100}, flip("r1"))
+
+    def checked(evaluator=None, **options):
+        return drift_in_sample(numbered(8), response, evaluator, **options)
+
+    found = checked(fresh=fresh, sample=70)
+    assert (found.status, found.replay_equal) == ("INCONCLUSIVE_NONDETERMINISTIC", None)
+    for sample, searched in ((80, True), (122, False)):
+        found = checked(when({"first": "r5"}, flip("r1")), sample=sample)
+        assert found.status == "DRIFT_FOUND"
+        assert ("bisection" in found.log.design.sources) is searched
+        assert found.work_bytes <= 100_000_000
+
+
 def test_an_evaluator_that_fails_gives_a_status():
     calls = itertools.count(1)
 

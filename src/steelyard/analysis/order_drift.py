@@ -215,6 +215,8 @@ def _close_in(log: RunLog, results: OrderResults, repeats: int) -> None:
     nearest = min(sorted(results.drifting), key=lambda index: _inversions(orders[index]))
     path = swap_path(orders[0], orders[nearest])
     low, high = 0, len(path) - 1
+    if not log.can_afford(repeats * high.bit_length()):
+        return
     while high - low > 1:
         middle = (low + high) // 2
         index = log.design.add(path[middle], "bisection")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from steelyard.analysis.order_schedule import Design
-from steelyard.evaluators.contract.calls import Caller, Evaluator, Subject
+from steelyard.evaluators.contract.calls import WORK_BUDGET, Caller, Evaluator, Subject
 from steelyard.evaluators.contract.errors import EvaluatorFailure
 from steelyard.evaluators.contract.observations import Observations, Order
 from steelyard.evaluators.contract.results import Row, RowNumbers
@@ -82,11 +82,19 @@ class RunLog:
         """Call the evaluator for each order index; return False if it failed, and stop there."""
         return all(self._call(index) for index in schedule)
 
+    def can_afford(self, calls: int) -> bool:
+        """Return whether the work budget allows for more calls, as costly as those so far."""
+        made = self.caller.calls
+        return self.caller.charged * (made + calls) <= WORK_BUDGET * made
+
     def repeats(self, evaluator: Callable[[], Evaluator], schedule: list[int]) -> bool | None:
         """Return whether a fresh evaluator answers the whole schedule as this one did.
 
-        None if it fails on the way. The calls count as work, but are not kept as runs.
+        None if it fails on the way, or the work budget does not allow for it. The calls count as
+        work, but are not kept as runs.
         """
+        if not self.can_afford(len(schedule)):
+            return None
         before = [run.numbers for run in self.runs[: len(schedule)]]
         used, self.caller.evaluator = self.caller.evaluator, evaluator()
         try:

@@ -96,10 +96,7 @@ class ResultReader:
 
     def text(self, numbers: RowNumbers) -> str:
         """Return the canonical text of the result with these rows."""
-        passed = "true" if self._known[numbers][0] else "false"
-        rows = ",".join([self.rows[number].text for number in numbers])
-        name = canonical(self.policy.policy_id)
-        return f'{{"passed":{passed},"policy_id":{name},"rule_results":[{rows}]}}'
+        return self._written(numbers, self.passed(numbers))
 
     def fingerprint(self, numbers: RowNumbers) -> str:
         """Return the SHA-256 of the canonical text of the result with these rows."""
@@ -154,10 +151,14 @@ class ResultReader:
         rows = [self.rows[number] for number in numbers]
         if len({row.position for row in rows}) < len(rows):
             _refuse("two rows are about one rule")
-        complete = len(rows) == len(self.policy.rules)
-        self._known[numbers] = (complete and all(row.passed for row in rows), 0)
-        self._known[numbers] = (self._known[numbers][0], len(self.text(numbers).encode()))
+        passed = len(rows) == len(self.policy.rules) and all(row.passed for row in rows)
+        self._known[numbers] = passed, len(self._written(numbers, passed).encode())
         return self._known[numbers]
+
+    def _written(self, numbers: RowNumbers, passed: bool) -> str:
+        rows = ",".join([self.rows[number].text for number in numbers])
+        verdict, name = canonical(passed), canonical(self.policy.policy_id)
+        return f'{{"passed":{verdict},"policy_id":{name},"rule_results":[{rows}]}}'
 
     def _refuse_policy_id(self, policy_id: str, size: int) -> NoReturn:
         try:
