@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -216,6 +217,51 @@ def judge(
     else:
         frame = contract_rates(tables, checked, by=by or ("arm", "perturbation"), **chosen)
     documents.deliver({"policy_id": checked.policy_id, "study": study, "rows": to_rows(frame)})
+
+
+@contract.command()
+def playground(
+    policy: Annotated[
+        str | None, typer.Argument(metavar="[POLICY]", help="A file to begin with.")
+    ] = None,
+    response: Annotated[
+        str | None, typer.Argument(metavar="[RESPONSE]", help="A file to begin with.")
+    ] = None,
+    smoke_test: Annotated[
+        bool, typer.Option("--smoke-test", help="Open nothing; judge the documents and say so.")
+    ] = False,
+) -> None:
+    """Edit a policy and a response in the terminal, and see every rule's result at once."""
+    from steelyard.cli.contract_files import STDIN, Documents
+    from steelyard.evaluators.contract import (
+        CommandError,
+        PlaygroundUnavailableError,
+        validate_policy,
+    )
+    from steelyard.evaluators.contract import evaluate as judge_response
+
+    files = [name for name in (policy, response) if name is not None]
+    if STDIN in files:
+        raise CommandError("the playground reads files, not standard input")
+    documents = Documents(files)
+    loaded = [documents.read(index) for index in range(len(files))]
+    if loaded:
+        validate_policy(loaded[0])
+    try:
+        from steelyard.cli.playground import POLICY, RESPONSE, Playground
+    except ModuleNotFoundError as error:
+        raise PlaygroundUnavailableError(
+            f"the package {error.name} is not installed; steelyard[playground] brings it"
+        ) from None
+    judge_response(*(loaded + [POLICY, RESPONSE][len(loaded) :]))
+    if smoke_test:
+        ready = {"playground": "ready", "offline": True, "export_requires_explicit_action": True}
+        documents.deliver(ready)
+        return
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        raise PlaygroundUnavailableError("the playground needs a terminal; this is none")
+    Playground(*loaded).run()
+    documents.deliver({"playground": "closed", "offline": True})
 
 
 def _leave(failed: bool) -> None:

@@ -66,6 +66,12 @@ class OutputError(ContractError):
     code = "JSON_OUTPUT_ERROR"
 
 
+class PlaygroundUnavailableError(ContractError):
+    """A playground that cannot be shown: its library is not installed, or there is no terminal."""
+
+    code = "PLAYGROUND_UNAVAILABLE"
+
+
 class PolicyError(ContractError):
     """A policy that breaks its schema."""
 
