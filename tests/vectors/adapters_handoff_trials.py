@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from steelyard import SteelyardError
-from steelyard.evaluators.handoff.scenario_documents import parse_import_scenario
+from steelyard.evaluators.handoff.scenario_documents import (
+    parse_export_scenario,
+    parse_import_scenario,
+)
 from steelyard.evaluators.handoff.scenarios import ImportScenario
-from steelyard.harness.handoff import environment, identity_probe, import_trials, workspaces
+from steelyard.harness.handoff import (
+    environment,
+    export_trials,
+    identity_probe,
+    import_trials,
+    roundtrips,
+    workspaces,
+)
 from vectors.adapters_handoff import write_tree
 
 ACTION_AGENT = Path(__file__).with_name("handoff_action_agent.py")
@@ -120,9 +130,81 @@ def with_objects_counted(report: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
+SCRIPTED_AGENT = Path(__file__).parents[2] / "experiments/handoff/agents/scripted_agent.py"
+CUSTOM_AGENTS = {
+    "custom:agent-silent": "sys.stdin.read()",
+    "custom:agent-nonzero-without-bundle": "sys.stdin.read(); sys.exit(4)",
+    "custom:agent-timeout": "time.sleep(60)",
+    "custom:agent-environment-blocked": (
+        "sys.stdin.read(); sys.exit('bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted')"
+    ),
+}
+AFTERWARDS = {
+    "nonzero": "nonzero-exit",
+    "residual": "leave-child",
+    "stdout": "flood-stdout",
+    "stderr": "flood-stderr",
+    "timeout": "time-out",
+}
+
+
+def scripted_agent(faults: list[str], seconds: float = 60.0) -> import_trials.AgentCommand:
+    words = [word for fault in faults for word in ("--fault", fault)]
+    return import_trials.AgentCommand((sys.executable, str(SCRIPTED_AGENT), *words), seconds)
+
+
+def exporting_agent(case: dict[str, Any]) -> import_trials.AgentCommand:
+    name = case.get("agent", "")
+    if name == "custom:agent-missing-command":
+        return import_trials.AgentCommand(("/nonexistent/agent",))
+    if name in CUSTOM_AGENTS:
+        script = f"import sys, time; {CUSTOM_AGENTS[name]}"
+        return import_trials.AgentCommand(
+            (sys.executable, "-c", script), 1.0 if "timeout" in name else 20.0
+        )
+    # "good-bundle-..." is the faithful agent that misbehaves once its bundle is written
+    afterwards = [fault for word, fault in AFTERWARDS.items() if word in name]
+    return scripted_agent([*case["faults"], *afterwards], 5.0 if "timeout" in name else 60.0)
+
+
+def run_export_scenario(case: dict[str, Any]) -> dict[str, Any]:
+    text, name = json.dumps(case["scenario"]), case["scenario"]["id"]
+    trial = export_trials.run_export_scenario(
+        parse_export_scenario(text, f"{name}.json"),
+        case["adapter"],
+        exporting_agent(case),
+        compatibility=True,
+    )
+    report = trial.result.as_report({}, "")
+    for field in ("agent", "date", "scenario"):
+        del report[field]
+    return report
+
+
+def run_roundtrip(case: dict[str, Any]) -> dict[str, Any]:
+    text, name = json.dumps(case["scenario"]), case["scenario"]["id"]
+    left, right = (
+        roundtrips.Side(
+            case[f"{side}_adapter"],
+            scripted_agent(case[f"{side}_faults"]),
+            scripted_agent(
+                case[f"{side}_faults"]
+                if case[f"{side}_import_faults"] is None
+                else case[f"{side}_import_faults"]
+            ),
+        )
+        for side in ("left", "right")
+    )
+    scenario = parse_export_scenario(text, f"{name}.json")
+    routes = roundtrips.run_roundtrip(scenario, left, right, compatibility=True)
+    return roundtrips.roundtrip_report(routes)
+
+
 ADAPTERS: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
     ("waybill", "probe_identity"): probe_identity,
     ("waybill", "agent_environment"): agent_environment,
     ("waybill", "prepare_import_fixture"): prepare_import_fixture,
     ("waybill", "run_import_scenario"): run_import_scenario,
+    ("waybill", "run_export_scenario"): run_export_scenario,
+    ("waybill", "run_roundtrip"): run_roundtrip,
 }

@@ -165,8 +165,13 @@ def _feed(stream: IO[bytes], prompt: bytes) -> None:
 
 
 def _outcome(process: subprocess.Popen[bytes], reader: int, timeout: float) -> dict[str, Any]:
-    """Wait for the supervisor and read what it says; it cleans up even when its time is up."""
+    """Wait for the supervisor and read what it says; it cleans up even when its time is up.
+
+    The agent's time starts when its id is known: the supervisor's own start is not the agent's.
+    """
+    stream = os.fdopen(reader, "rb")
     try:
+        agent = stream.readline().strip()
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -180,10 +185,10 @@ def _outcome(process: subprocess.Popen[bytes], reader: int, timeout: float) -> d
             process.wait(GRACE_SECONDS + 1)
         process.kill()
         process.wait()
-        os.close(reader)
+        stream.close()
         raise
-    with os.fdopen(reader, "rb") as stream:
-        agent, _, report = stream.read().partition(b"\n")
+    with stream:
+        report = stream.read()
     if report:
         outcome: dict[str, Any] = json.loads(report)
         return outcome

@@ -46,10 +46,10 @@ def import_prompt(scenario: ImportScenario, rules: dict[str, Any] | None = None)
     scenario : ImportScenario
         Of version 2 only the bundle's place is told; version 1 tells id, description and evidence.
     rules : dict, optional
-        What a roundtrip tells besides.
+        What a roundtrip tells instead of description and evidence.
     """
     shown: dict[str, Any] = {"bundle": scenario.bundle_in_workspace}
-    if scenario.schema_version == "1":
+    if scenario.schema_version == "1" and rules is None:
         shown |= {
             "scenario_id": scenario.id,
             "description": scenario.description,
