@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
 from harness.model_server import KEY, Fault
-from steelyard.harness.models import backoff
+from steelyard.harness.models import backoff, bounded_http
 from steelyard.harness.models.backoff import BackOff, retry_after_seconds
 from steelyard.harness.models.failures import RequestRefusedError
 from steelyard.harness.models.sender import GIVE_UP_AFTER
@@ -130,6 +131,23 @@ def test_a_request_cannot_ask_for_more_than_the_study_allows(client, server, ask
     source.client_for("a/t/b/0/0").complete(ask(max_tokens=100))
     with pytest.raises(StopRunError, match=r"asks for 101 tokens; max_tokens of .* is 100"):
         source.client_for("a/t/b/0/1").complete(ask(max_tokens=101))
+    assert len(server.requests) == 1
+
+
+def test_an_answer_without_end_is_cut_off(client, server, ask, monkeypatch):
+    monkeypatch.setattr(bounded_http, "LARGEST_ANSWER", 10_000)
+    server.faults.append(Fault(body='{"content": "' + "x" * 20_000 + '"}'))
+    with pytest.raises(NotRunError, match=r"the connection failed \(RemoteProtocolError\)"):
+        client(retries=0).client_for("a/t/b/0/0").complete(ask())
+
+
+def test_a_system_without_file_locks_replays_and_buys_nothing(client, server, ask, monkeypatch):
+    answer = client().client_for("a/t/b/0/0").complete(ask())
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "fcntl", None)
+        assert client(offline=True).client_for("a/t/b/0/0").complete(ask()) == answer
+        with pytest.raises(StopRunError, match="needs file locks"):
+            client().client_for("a/t/b/0/1").complete(ask())
     assert len(server.requests) == 1
 
 
