@@ -298,6 +298,12 @@ def test_a_flag_restores_what_was_published(
     assert ask(Compatibility(**{flag: True})) == published
 
 
+def test_arithmetic_answers_with_finite_numbers_only() -> None:
+    for query in ("1e400", "(-1)**0.5", "1e400-1e400"):
+        for compatibility, expected in ((PUBLISHED, "answer"), (DEFAULT, "gather")):
+            assert decide({"query": query}, compatibility).directive == expected
+
+
 def test_every_flag_has_a_row_here_and_in_the_table() -> None:
     names = {entry.name for entry in fields(Compatibility)}
     assert {row[0] for row in ROWS} == names

@@ -44,15 +44,6 @@ class Arithmetic:
     math_shaped: bool = False
 
 
-class _RejectedError(Exception):
-    """The expression is not computed."""
-
-    def __init__(self, *, math_shaped: bool = False, division_by_zero: bool = False) -> None:
-        super().__init__()
-        self.math_shaped = math_shaped or division_by_zero
-        self.division_by_zero = division_by_zero
-
-
 _NOT_ARITHMETIC = Arithmetic()
 
 
@@ -77,32 +68,16 @@ def probe_expression(query: str) -> Arithmetic:
 
 @lru_cache(maxsize=512)
 def _probe(text: str) -> Arithmetic:
+    computation = _Computation()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the parser warns of odd literals such as "1if"
             tree = ast.parse(text, mode="eval")
-        return Arithmetic(True, _value(tree.body))
-    except _RejectedError as rejected:
-        return Arithmetic(
-            division_by_zero=rejected.division_by_zero, math_shaped=rejected.math_shaped
-        )
+        value = computation.value(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return _NOT_ARITHMETIC
-
-
-def _value(node: ast.expr) -> Any:
-    if isinstance(node, ast.Constant):
-        if isinstance(node.value, int | float):
-            return node.value
-        raise _RejectedError
-    if isinstance(node, ast.Name):
-        raise _RejectedError(math_shaped=True)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
-        value = _value(node.operand)
-        return -value if isinstance(node.op, ast.USub) else +value
-    if isinstance(node, ast.BinOp):
-        return _binary(node)
-    raise _RejectedError
+    by_zero = computation.division_by_zero
+    return Arithmetic(value is not None, value, by_zero, computation.math_shaped or by_zero)
 
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -115,26 +90,52 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-def _binary(node: ast.BinOp) -> Any:
-    left, right = _value(node.left), _value(node.right)
-    operation = _OPERATIONS.get(type(node.op))
-    if operation is None:
-        raise _RejectedError(math_shaped=isinstance(node.op, ast.Mod))
-    _check_size(node.op, left, right)
-    try:
-        return operation(left, right)
-    except ZeroDivisionError:
-        raise _RejectedError(division_by_zero=True) from None
-    except TypeError:  # a complex number has no floor
-        raise _RejectedError from None
+@dataclass(slots=True)
+class _Computation:
+    """One walk over an expression: its value, and what it looks like where it has none."""
+
+    math_shaped: bool = False
+    division_by_zero: bool = False
+
+    def value(self, node: ast.expr) -> Any:
+        """Return the value of a node, or None where it has none; look at every operand."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, int | float) else None
+        if isinstance(node, ast.UnaryOp):
+            return self._unary(node)
+        if isinstance(node, ast.BinOp):
+            return self._binary(node)
+        self.math_shaped |= isinstance(node, ast.Name)
+        return None
+
+    def _unary(self, node: ast.UnaryOp) -> Any:
+        value = self.value(node.operand)
+        if value is None or not isinstance(node.op, ast.UAdd | ast.USub):
+            return None
+        return -value if isinstance(node.op, ast.USub) else +value
+
+    def _binary(self, node: ast.BinOp) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        self.math_shaped |= isinstance(node.op, ast.Mod)
+        operation = _OPERATIONS.get(type(node.op))
+        if operation is None or left is None or right is None:
+            return None
+        if _too_large(node.op, left, right):
+            return None
+        try:
+            return operation(left, right)
+        except ZeroDivisionError:
+            self.division_by_zero = True
+        except TypeError:  # a complex number has no floor
+            pass
+        return None
 
 
-def _check_size(operation: ast.operator, left: Any, right: Any) -> None:
-    """Refuse a product or power of integers that would be too large, before computing it."""
+def _too_large(operation: ast.operator, left: Any, right: Any) -> bool:
+    """Return whether a product or power of integers would be too large, before computing it."""
     if not (isinstance(left, int) and isinstance(right, int)):
-        return
+        return False
     bits = left.bit_length() + right.bit_length()
     if isinstance(operation, ast.Pow):
         bits = left.bit_length() * right if right > 0 else 0
-    if bits > MAX_BITS:
-        raise _RejectedError
+    return bits > MAX_BITS

@@ -20,7 +20,8 @@ payload_unchecked         arguments are never compared with the    an argument t
                           facts; the proposer chooses kind and     the fact of its name needs
                           causal question                          review; kind and causal
                                                                    question are the host's
-nonfinite_facts           NaN passes every limit and prohibition   NaN and infinities are refused
+nonfinite_facts           NaN passes every limit and prohibition;  NaN and infinities are refused
+                          ``1e400`` is an answer
 units_ignored             units are stored and never read          a fact in another unit than
                                                                    its specification is unknown
 any_conflict_counts       any two contradicting items force        both sides must be trusted and

@@ -118,7 +118,6 @@ def _note_unsettled(claim: AlignedClaim, findings: ClaimFindings) -> None:
                 CheckStatus.UNKNOWN,
                 claim.authority,
                 f"the {'authority' if unvouched else 'status'} of claim {claim.id} is unknown",
-                tuple(claim.fact_keys),
             )
         )
 

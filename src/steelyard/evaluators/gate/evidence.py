@@ -75,7 +75,7 @@ def evidence_conflicts(
     Returns
     -------
     list of EvidenceConflict
-        Sorted by pair and kind; the left item of a pair stands before the right one.
+        Sorted by pair, kind and severity; the left item of a pair stands before the right one.
     """
     found: list[EvidenceConflict] = []
     old = [_is_old(item, stale_hours, now) for item in items]
@@ -91,7 +91,7 @@ def evidence_conflicts(
                 found.append(_conflict(left, right, ConflictKind.STALE, 0.4))
             if (negated[i] and right.id in negated[i]) or (negated[j] and left.id in negated[j]):
                 found.append(_conflict(left, right, ConflictKind.EXPLICIT_NEGATION, 1.0))
-    found.sort(key=lambda conflict: (conflict.left, conflict.right, conflict.kind))
+    found.sort(key=lambda c: (c.left, c.right, c.kind, c.severity, c.key or ""))
     return found
 
 

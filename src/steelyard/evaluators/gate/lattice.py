@@ -86,8 +86,8 @@ def rule_on(
         and policy.verdict in {Verdict.CAUTION, Verdict.REJECT}
     ):
         codes.setdefault(reasons.REVIEW_POLICY_CAUTION)
-    for name in sorted(results):
-        held = set(results[name].reason_codes)
+    for result in results.values():
+        held = set(result.reason_codes)
         codes.update(dict.fromkeys(code for code in reasons.EVALUATOR_REVIEWS if code in held))
     return Ruling(ruling.disposition, ruling.verdict, ruling.rationale, tuple(codes))
 

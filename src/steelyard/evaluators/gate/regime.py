@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from steelyard.evaluators.gate import reasons
@@ -69,7 +70,8 @@ def classify(
         A clear winner's regime, otherwise open_dialectic.
     """
     arithmetic = probe_expression(context.query)
-    if arithmetic.eligible and (compatibility.arithmetic_executes or _only_asserts(context)):
+    usable = arithmetic.eligible and (compatibility.nonfinite_facts or _is_finite(arithmetic))
+    if usable and (compatibility.arithmetic_executes or _only_asserts(context)):
         return Classification(Regime.CLOSED_FORMAL, arithmetic, {}, [reasons.FAST_PATH])
     codes = [reasons.AST_REJECTED]
     bare_word = context.query.strip().isidentifier() and not compatibility.substring_lexemes
@@ -83,6 +85,12 @@ def classify(
     if math_shaped:
         return Classification(Regime.CLOSED_FORMAL, None, scores, codes)
     return Classification(_winner(scores, weights, codes), None, scores, codes)
+
+
+def _is_finite(arithmetic: Arithmetic) -> bool:
+    """Return whether a value is a real, finite number."""
+    value = arithmetic.value
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _only_asserts(context: ReasoningContext) -> bool:

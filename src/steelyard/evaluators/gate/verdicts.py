@@ -9,13 +9,19 @@ from steelyard.evaluators.gate import reasons
 from steelyard.evaluators.gate.clean_up import cleaned
 from steelyard.evaluators.gate.contradiction import Contradiction, contradiction_of
 from steelyard.evaluators.gate.eligibility import Eligibility
-from steelyard.evaluators.gate.enums import Directive, Disposition, Verdict
+from steelyard.evaluators.gate.enums import CitationKind, Directive, Disposition, Verdict
 from steelyard.evaluators.gate.evidence import is_severe
 from steelyard.evaluators.gate.graph import DecisionGraph
 from steelyard.evaluators.gate.hearing import Hearing
 from steelyard.evaluators.gate.lattice import Ruling, rule_on
 from steelyard.evaluators.gate.regime import Classification
-from steelyard.evaluators.gate.results import Counterfactual, EvaluatorError, EvaluatorResult
+from steelyard.evaluators.gate.results import (
+    Citation,
+    Claim,
+    Counterfactual,
+    EvaluatorError,
+    EvaluatorResult,
+)
 from steelyard.evaluators.gate.situation import Situation
 from steelyard.evaluators.gate.uncertainty import effective_thresholds, uncertainty_of
 
@@ -84,7 +90,19 @@ class Examination:
 
     def computed(self) -> DecisionGraph:
         """Return the graph of a query that is arithmetic: its value is the answer."""
-        results = {"axiomatic": EvaluatorResult("axiomatic", Verdict.APPROVE, 1.0, "solver")}
+        hypothesis = self.situation.hypothesis.id
+        arithmetic = self.classification.fast_path
+        claim = Claim(
+            "axiomatic-value",
+            "axiomatic",
+            f"its value is {arithmetic.value if arithmetic is not None else None}",
+            1.0,
+            1.0,
+            hypothesis,
+            [Citation(CitationKind.HYPOTHESIS, hypothesis)],
+        )
+        result = EvaluatorResult("axiomatic", Verdict.APPROVE, 1.0, "solver", claims=[claim])
+        results = {"axiomatic": result}
         ruling = Ruling(Disposition.CONSENSUS, Verdict.APPROVE, "lattice.consensus")
         graph = self._outline(results, ruling, (), required=False)
         return replace(graph, confidence=1.0, uncertainty_score=0.0)
