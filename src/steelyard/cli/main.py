@@ -20,6 +20,7 @@ from steelyard.cli.comparison import compare
 from steelyard.cli.contract import contract
 from steelyard.cli.decide import decide
 from steelyard.cli.evidence import attest, certify, manipulation, rates, reliability
+from steelyard.cli.handoff import handoff
 from steelyard.cli.harness import replay
 from steelyard.cli.harness import run as run_trials
 from steelyard.cli.plan import plan
@@ -65,6 +66,7 @@ app.command()(recordings)
 app.add_typer(data, name="data")
 app.add_typer(bound, name="bound")
 app.add_typer(contract, name="contract")
+app.add_typer(handoff, name="handoff")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,162 @@
+"""``steelyard handoff``: bundles are judged, agents started only on request, reports kept whole."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from evaluators.handoff.bundles import describe, make_repository, waybill_text, write_bundle
+from harness.handoff.scripted import EXPERIMENT
+from steelyard.evaluators.handoff.result_checks import check_import_result
+from steelyard.store.connect import connect
+
+
+@pytest.fixture
+def scripted_codex(tmp_path):
+    """A program that says it is codex and acts as the scripted agent."""
+    script = EXPERIMENT / "agents" / "scripted_agent.py"
+    program = tmp_path / "codex"
+    program.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --version ]; then echo "codex-cli 0.9.1"; exit; fi\n'
+        f'exec "{sys.executable}" "{script}" "$@"\n'
+    )
+    program.chmod(0o755)
+    return program
+
+
+def manual(agent, *faults):
+    words = "".join(f" --fault {fault}" for fault in faults)
+    return (
+        "--agent-command",
+        f"{agent}{words}",
+        "--adapter",
+        "codex",
+        "--identity-kind",
+        "executable",
+        "--unsafe-manual",
+    )
+
+
+def test_a_bundle_is_judged_by_exit_code_and_in_words(program, tmp_path):
+    bundle = write_bundle(tmp_path / "b")
+    good = program("handoff", "validate", bundle)
+    assert (good.code, good.out) == (0, "valid\n")
+    (bundle / "odd\x1b[2J").write_bytes(b"\xff")
+    odd = program("handoff", "validate", bundle)
+    assert odd.code == 0
+    assert "\x1b" not in odd.out
+    assert "\x1b" not in program("handoff", "validate", bundle, "--json").out
+    (bundle / "WAYBILL.md").write_text(waybill_text().replace("## Test State", "### Test State"))
+    ours = program("handoff", "validate", bundle, "--json")
+    assert (ours.code, ours.json["success"], ours.json["errors"]) == (1, False, 1)
+    assert program("handoff", "validate", bundle, "--published").code == 0
+    assert program("handoff", "validate", tmp_path / "none").code == 1
+
+
+def test_a_bundle_is_held_against_its_repository(program, tmp_path):
+    repository = make_repository(tmp_path / "repo")
+    facts, diff = describe(repository)
+    bundle = write_bundle(tmp_path / "b", facts=facts, **{"diff.patch": diff})
+    good = program("handoff", "verify", bundle, "--repository", repository, "--json")
+    assert (good.code, good.json["success"]) == (0, True)
+    (repository / "a.txt").write_text("two\n")
+    stale = program("handoff", "verify", bundle, "--repository", repository)
+    assert stale.code == 1
+    assert "error repository dirty" in stale.out
+    wrong = program("handoff", "verify", bundle, "--repository", repository, "--request", bundle)
+    assert "error pair request_kind" in wrong.out
+
+
+@pytest.mark.parametrize("verb", ["import", "export"])
+def test_nothing_is_started_without_the_word(program, tmp_path, verb):
+    touched = tmp_path / "started"
+    refused = program("handoff", verb, "--agent-command", f"touch {touched}", "--adapter", "codex")
+    assert refused.code == 2
+    assert "--unsafe-manual" in refused.err
+    dry = program("handoff", verb, "--agent-command", f"touch {touched}", "--dry-run")
+    assert (dry.code, dry.json["dry_run"]) == (0, True)
+    assert not touched.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--agent-command", "", "--adapter", "codex", "--identity-kind", "executable"),
+        ("--agent-command", "'open", "--adapter", "codex", "--identity-kind", "executable"),
+        ("--agent-command", "codex", "--adapter", "grok", "--identity-kind", "executable"),
+        ("--agent-command", "codex", "--adapter", "codex"),
+        ("--agent-command", "codex", "--scenario", "none"),
+    ],
+)
+def test_bad_input_is_one_line(program, arguments):
+    refused = program("handoff", "import", *arguments, "--unsafe-manual")
+    assert refused.code == 2
+    assert len(refused.err.splitlines()) == 1
+
+
+def test_an_import_lands_in_report_and_tables(program, tmp_path, scripted_codex):
+    report, database = tmp_path / "report.json", tmp_path / "trials.duckdb"
+    done = program(
+        "handoff",
+        "import",
+        *manual(scripted_codex, "wrong-goal"),
+        "--scenario",
+        "failed-test",
+        "--report",
+        report,
+        "--database",
+        database,
+    )
+    assert done.code == 1
+    document = json.loads(report.read_text())
+    (result,) = document["results"]
+    assert result["errors"] == ["semantic:goal"]
+    assert document["identity"]["version"] == "0.9.1"
+    expected = json.loads((EXPERIMENT / "conformance/scenarios/failed-test.json").read_text())
+    assert check_import_result(result, {"failed-test": expected["expected"]}) is False
+    with connect(database) as connection:
+        rows = connection.execute("SELECT measure, value FROM measures").fetchall()
+    measures = dict(rows)
+    assert (measures["passed"], measures["goal"], measures["status"]) == (0.0, 0.0, 1.0)
+    again = program("handoff", "import", *manual(scripted_codex), "--database", database)
+    assert again.code == 2
+    rates = program(
+        "rates", "handoff_manual", "--measure", "goal", "--database", database, "--json"
+    )
+    assert rates.json["rows"][0]["estimate"] == 0.0
+
+
+def test_who_is_not_the_adapter_is_asked_nothing(program, tmp_path):
+    other = tmp_path / "codex"
+    other.write_text("#!/bin/sh\necho 'Claude Code 1.2.3'\n")
+    other.chmod(0o755)
+    refused = program("handoff", "export", *manual(other), "--scenario", "delegation-request")
+    assert refused.code == 1
+    assert refused.json["results"] == []
+    assert refused.json["identity"]["status"] == "identity_mismatch"
+
+
+def test_an_export_and_a_roundtrip_of_a_named_agent(program, scripted_codex):
+    done = program(
+        "handoff", "export", *manual(scripted_codex), "--scenario", "delegation-result-partial"
+    )
+    assert (done.code, done.json["success"]) == (0, True)
+    sides = [
+        word
+        for side in ("left", "right")
+        for word in (
+            f"--{side}-agent-command",
+            str(scripted_codex),
+            f"--{side}-adapter",
+            "codex",
+            f"--{side}-identity-kind",
+            "executable",
+        )
+    ]
+    tour = program("handoff", "roundtrip", *sides, "--unsafe-manual")
+    assert (tour.code, tour.json["errors"]) == (0, [])
+    assert [route["direction"] for route in tour.json["directions"]] == ["codex-to-codex"]
+    assert program("handoff", "roundtrip", *sides).code == 2
