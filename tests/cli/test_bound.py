@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from analysis.stopping_trials import stopping_study, wandering
+
 GATES = {"test_pass_rate": 1, "required_checks_passed": 1, "lint_passed": True}
 SCORES = ["--acceptance", "0.9", "--influence", "0.2", "--risk", "0.1", "--cost", "0.2"]
 EVALUATE = ["bound", "evaluate", "--action", "a", "--goal", "g", *SCORES]
@@ -130,3 +132,68 @@ def test_files_that_are_not_there(program, tmp_path):
     assert "no .json file" in program("bound", "quality", tmp_path).err
     gone = program("bound", "quality", tmp_path / "gone.json")
     assert (gone.code, gone.err) == (2, "steelyard: gone.json: there is no such file\n")
+
+
+class TestReplay:
+    @pytest.fixture
+    def stopping(self, small_study, tmp_path):
+        """A database with one study whose trials have states."""
+        tables = stopping_study(small_study, wandering(11, tasks=3, repeats=2))
+        file = tmp_path / "stopping.duckdb"
+        tables.connection.execute(f"ATTACH '{file}' AS copy")
+        tables.connection.execute("COPY FROM DATABASE memory TO copy")
+        tables.connection.execute("DETACH copy")
+        return file
+
+    @pytest.mark.parametrize(
+        ("view", "rows", "column"),
+        [
+            ("summary", 32, "quantity"),
+            ("points", 6, "verdict"),
+            ("sweep", 24, "false_stop_rate"),
+            ("weights", 21, "stops_moved"),
+            ("calibration", 5, "part"),
+        ],
+    )
+    def test_views(self, program, stopping, view, rows, column):
+        arguments = ("bound", "replay", "small", "--database", stopping, "--view", view)
+        done = program(*arguments, "--json")
+        assert done.code == 0, done.err
+        assert len(done.json["rows"]) == rows
+        assert column in done.json["rows"][0]
+        table = program(*arguments)
+        assert table.code == 0
+        assert max(map(len, table.out.splitlines())) <= 100
+
+    def test_the_policy_is_what_the_options_say(self, program, stopping):
+        arguments = ("bound", "replay", "small", "--database", stopping, "--view", "points")
+        names = {
+            "bound T=0.6": (),
+            "bound T=0.5 w_cost=0": ("--threshold", "0.5", "--cost-weight", "0"),
+            "bound T=0.6 hard_gates=True consecutive=2": ("--hard-gates", "--consecutive", "2"),
+            "bound T=0.6 missing_gates=left_out": ("--missing-gates", "left_out"),
+        }
+        for name, options in names.items():
+            done = program(*arguments, *options, "--json")
+            assert {row["policy"] for row in done.json["rows"]} == {name}
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (("--view", "all"), "accepted: summary, points"),
+            (("--threshold", "nan"), "threshold is nan"),
+            (("--missing-gates", "maybe"), "missing_gates is 'maybe'"),
+            (("--view", "calibration", "--target", "2"), "target is 2.0"),
+            (("--task", "t9"), "unknown task 't9'"),
+        ],
+    )
+    def test_bad_input(self, program, stopping, options, said):
+        done = program("bound", "replay", "small", "--database", stopping, *options)
+        assert (done.code, done.out) == (2, "")
+        assert said in done.err
+        assert done.err.count("\n") == 1
+
+    def test_a_study_without_signals(self, cli):
+        done = cli("bound", "replay", "plumbline_retry")
+        assert done.code == 2
+        assert "no trial can be replayed" in done.err

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import bound_options as options
+from steelyard.cli.bound_replay import replay
 
 if TYPE_CHECKING:
     from steelyard.evaluators.bound import EvaluationResult
@@ -202,6 +203,9 @@ def stop(
         print("steelyard:", f"{fault['name']}: {fault['error']}", file=sys.stderr)
     if refused:
         raise typer.Exit(1)
+
+
+bound.command()(replay)
 
 
 def _answer(result: EvaluationResult, verbose: int, **more: Any) -> None:
