@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import options
+from steelyard.cli import contract_options as options
+from steelyard.cli import options as project
 from steelyard.cli.contract_errors import ContractGroup
 
 if TYPE_CHECKING:
@@ -21,20 +22,6 @@ contract = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-
-PolicyFile = Annotated[
-    str, typer.Argument(metavar="POLICY", help="A policy of schema 1.0 (JSON); - is stdin.")
-]
-ResponseFile = Annotated[
-    str, typer.Argument(metavar="RESPONSE", help="The response, a JSON object; - is stdin.")
-]
-Output = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Write the result there, all at once, and say so."),
-]
-StrictExit = Annotated[
-    bool, typer.Option("--strict-exit", help="Exit with 1 if the result is not a clean pass.")
-]
 
 
 def _show_version(wanted: bool) -> None:
@@ -56,7 +43,7 @@ def _before_the_verb(
 
 
 @contract.command()
-def validate(policy: PolicyFile, output: Output = None) -> None:
+def validate(policy: options.PolicyFile, output: options.Output = None) -> None:
     """Check a policy."""
     from steelyard.cli.contract_files import Documents
     from steelyard.evaluators.contract import validate_policy
@@ -71,10 +58,10 @@ def validate(policy: PolicyFile, output: Output = None) -> None:
 
 @contract.command()
 def evaluate(
-    policy: PolicyFile,
-    response: ResponseFile,
-    strict_exit: StrictExit = False,
-    output: Output = None,
+    policy: options.PolicyFile,
+    response: options.ResponseFile,
+    strict_exit: options.StrictExit = False,
+    output: options.Output = None,
 ) -> None:
     """Judge a response by every rule."""
     from steelyard.cli.contract_files import Documents
@@ -90,70 +77,22 @@ def evaluate(
 
 @contract.command()
 def check_order(
-    policy: PolicyFile,
-    response: ResponseFile,
-    strict_exit: StrictExit = False,
-    output: Output = None,
-    hook: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:FUNCTION",
-            help="Check this Python function instead of the built-in evaluator; it runs in a "
-            "process of its own, but is trusted code.",
-        ),
-    ] = None,
-    hook_command: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMMAND",
-            help="Check this program: a JSON request per line in, a JSON result per line out. "
-            "Trusted code too.",
-        ),
-    ] = None,
-    hook_errors: Annotated[
-        bool, typer.Option("--hook-errors", help="Show what the hook writes to standard error.")
-    ] = False,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For one evaluation by a hook.")
-    ] = 10.0,
-    interleave: Annotated[
-        bool,
-        typer.Option(
-            "--interleave",
-            help="All orders, with the repeats in shuffled sequence: tells an effect of the order "
-            "from one of the number of the call, and names the pairs of rules.",
-        ),
-    ] = False,
-    sample: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="So many random orders, for any number of rules."),
-    ] = None,
-    bound: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="As many random orders as show, if none drifts, that at most this share does.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="SEED", min=0)] = 0,
-    repeats: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Calls per order, if interleaved or sampled.")
-    ] = 3,
-    confidence: Annotated[
-        float, typer.Option(metavar="LEVEL", help="Of the bound and the intervals.")
-    ] = 0.95,
-    swaps_per_pair: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, help="With a sample: random swaps per pair, to attribute drift."
-        ),
-    ] = 0,
-    runs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="If interleaved or sampled: every call, as a DuckDB file."
-        ),
-    ] = None,
+    policy: options.PolicyFile,
+    response: options.ResponseFile,
+    strict_exit: options.StrictExit = False,
+    output: options.Output = None,
+    hook: options.Hook = None,
+    hook_command: options.HookCommand = None,
+    hook_errors: options.HookErrors = False,
+    timeout: options.Timeout = 10.0,
+    interleave: options.Interleave = False,
+    sample: options.Sample = None,
+    bound: options.Bound = None,
+    seed: options.Seed = 0,
+    repeats: options.Repeats = 3,
+    confidence: options.Confidence = 0.95,
+    swaps_per_pair: options.SwapsPerPair = 0,
+    runs: options.Runs = None,
 ) -> None:
     """Check that the order of the rules is irrelevant.
 
@@ -176,7 +115,7 @@ def check_order(
 
 
 @contract.command()
-def synthesize(policy: PolicyFile, output: Output = None) -> None:
+def synthesize(policy: options.PolicyFile, output: options.Output = None) -> None:
     """Make a passing and a failing response, and evaluate both."""
     from steelyard.cli.contract_files import Documents
     from steelyard.evaluators.contract import generate_synthetic
@@ -189,7 +128,7 @@ def synthesize(policy: PolicyFile, output: Output = None) -> None:
 @contract.command()
 def judge(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Whose trials are judged.")],
-    policy: PolicyFile,
+    policy: options.PolicyFile,
     by: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Grouping; arm and perturbation by default."),
@@ -198,8 +137,8 @@ def judge(
     rows: Annotated[
         bool, typer.Option("--rows", help="Every trial's measures instead of rates.")
     ] = False,
-    output: Output = None,
-    root: options.Root = None,
+    output: options.Output = None,
+    root: project.Root = None,
 ) -> None:
     """Judge the final output of every trial of a study, as measures."""
     from steelyard import open as open_study
@@ -211,7 +150,7 @@ def judge(
     documents = Documents([policy], output)
     checked = validate_policy(documents.read(0))
     tables = open_study(study, root=root).tables
-    chosen = options.chosen(arm=arm)
+    chosen = project.chosen(arm=arm)
     if rows:
         frame = contract_verdicts(tables, checked, **chosen)
     else:
@@ -232,7 +171,12 @@ def playground(
     ] = False,
 ) -> None:
     """Edit a policy and a response in the terminal, and see every rule's result at once."""
-    from steelyard.cli.contract_files import STDIN, Documents
+    from steelyard.cli.contract_files import (
+        PLAYGROUND_POLICY,
+        PLAYGROUND_RESPONSE,
+        STDIN,
+        Documents,
+    )
     from steelyard.evaluators.contract import (
         CommandError,
         PlaygroundUnavailableError,
@@ -247,17 +191,17 @@ def playground(
     loaded = [documents.read(index) for index in range(len(files))]
     if loaded:
         validate_policy(loaded[0])
-    try:
-        from steelyard.cli.playground import POLICY, RESPONSE, Playground
-    except ModuleNotFoundError as error:
-        raise PlaygroundUnavailableError(
-            f"the package {error.name} is not installed; steelyard[playground] brings it"
-        ) from None
-    judge_response(*(loaded + [POLICY, RESPONSE][len(loaded) :]))
+    judge_response(*(loaded + [PLAYGROUND_POLICY, PLAYGROUND_RESPONSE][len(loaded) :]))
     if smoke_test:
         ready = {"playground": "ready", "offline": True, "export_requires_explicit_action": True}
         documents.deliver(ready)
         return
+    try:
+        from steelyard.cli.playground import Playground
+    except ModuleNotFoundError as error:
+        raise PlaygroundUnavailableError(
+            f"the package {error.name} is not installed; steelyard[playground] brings it"
+        ) from None
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise PlaygroundUnavailableError("the playground needs a terminal; this is none")
     Playground(*loaded).run()

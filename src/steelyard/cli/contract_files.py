@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+PLAYGROUND_POLICY: dict[str, Any] = {
+    "schema_version": "1.0",
+    "policy_id": "playground",
+    "rules": [{"rule_id": "decision-present", "kind": "required_field", "path": "decision"}],
+}
+PLAYGROUND_RESPONSE = {"decision": "demo"}
+"""What the playground begins with when it is given nothing."""
+
 
 @dataclass(frozen=True)
 class Documents:

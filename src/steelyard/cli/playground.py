@@ -13,16 +13,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import DataTable, Footer, Input, Label, TextArea
 
-from steelyard.cli.contract_files import check_destination, write_file
+from steelyard.cli.contract_files import (
+    PLAYGROUND_POLICY,
+    PLAYGROUND_RESPONSE,
+    check_destination,
+    write_file,
+)
 from steelyard.cli.output import to_json
 from steelyard.evaluators.contract import ContractError, evaluate, load_json, validate_policy
-
-POLICY: dict[str, Any] = {
-    "schema_version": "1.0",
-    "policy_id": "playground",
-    "rules": [{"rule_id": "decision-present", "kind": "required_field", "path": "decision"}],
-}
-RESPONSE = {"decision": "demo"}
 
 
 class Playground(App[None]):
@@ -50,7 +48,10 @@ class Playground(App[None]):
 
     def __init__(self, policy: Any = None, response: Any = None) -> None:
         super().__init__()
-        given = (POLICY if policy is None else policy, RESPONSE if response is None else response)
+        given = (
+            PLAYGROUND_POLICY if policy is None else policy,
+            PLAYGROUND_RESPONSE if response is None else response,
+        )
         self._texts = [to_json(document) for document in given]
         self.result: dict[str, Any] | None = None
 
