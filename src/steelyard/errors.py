@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class SteelyardError(Exception):
@@ -88,3 +89,22 @@ def nearest_names(name: str, choices: Iterable[str], limit: int = 3) -> list[str
         by_folded[choice.casefold()] = choice
     found = difflib.get_close_matches(name.casefold(), sorted(by_folded), n=limit, cutoff=0.5)
     return [by_folded[f] for f in found]
+
+
+def shown_file(path: str | Path) -> str:
+    """Return a path as messages show it: below the working directory, else as it was given.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+
+    Returns
+    -------
+    str
+        Enough to find the file from where the user stands.
+    """
+    given = Path(path)
+    try:
+        return str(given.absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):  # elsewhere, or the working directory has gone
+        return str(given)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from steelyard import analysis
 from steelyard.errors import InputError
-from steelyard.store import StudyTables, connect, find_root, open_database
+from steelyard.store import StudyTables, connect, named_root, open_database
 from steelyard.store.schema import TABLES
 
 R = TypeVar("R")
@@ -241,6 +241,11 @@ def run_query(connection: duckdb.DuckDBPyConnection, query: str) -> pd.DataFrame
             found = ", ".join(kind.name for kind in kinds) or "nothing"
             raise InputError(f"a query is one SELECT; this is {found}")
         return connection.execute(query).df()
+    except duckdb.PermissionException:
+        raise InputError(
+            "the query was refused: it reads the tables and no file; load a file beside it, with "
+            "pandas or a DuckDB connection of your own"
+        ) from None
     except duckdb.Error as error:
         raise InputError(f"the query was refused: {_without_excerpt(str(error))}") from None
 
@@ -264,4 +269,4 @@ def open_connection(
     """Open the tables of all studies, read-only; parameters as for :func:`steelyard.open`."""
     if database is not None:
         return connect(Path(database), read_only=True)
-    return open_database(find_root() if root is None else Path(root))
+    return open_database(named_root(root))

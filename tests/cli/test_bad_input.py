@@ -128,6 +128,23 @@ class TestDatabase:
     def test_directory(self, program, tmp_path):
         refused(program("studies", "--database", tmp_path), "directory")
 
+    def test_no_name(self, program):
+        refused(program("studies", "--database", ""), ".: a directory stands where a database")
+
+    def test_the_message_says_where_it_was_looked_for(self, program, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        said = refused(program("studies", "--database", "here/absent.duckdb"))
+        assert said.startswith("steelyard: here/absent.duckdb: there is no such database")
+        said = refused(program("studies", "--database", tmp_path / "here" / "absent.duckdb"))
+        assert said.startswith("steelyard: here/absent.duckdb: ")
+        said = refused(program("studies", "--database", "/none/absent.duckdb"))
+        assert said.startswith("steelyard: /none/absent.duckdb: ")
+
+    @pytest.mark.parametrize("verb", [("studies",), ("reproduce",), ("data", "verify")])
+    def test_a_root_that_is_none(self, program, tmp_path, verb):
+        refused(program(*verb, "--root", tmp_path / "none"), "none: there is no such folder")
+        refused(program(*verb, "--root", tmp_path), "is no project", "data/manifest.toml")
+
     def test_no_duckdb_file(self, program, tmp_path):
         path = tmp_path / "notes.txt"
         path.write_text("hello")

@@ -142,7 +142,9 @@ def test_a_study_by_its_id_and_one_that_is_not_there():
     shown = call("plan", "plumbline_retry")
     assert "there is no [run] section" in str(shown.exception)
     shown = call("plan", "no/such")
-    assert "there is no such file" in str(shown.exception)
+    assert str(shown.exception) == "unknown experiment 'such' in no; there are none"
+    shown = call("plan", "retry_baselin")
+    assert "did you mean 'retry_baseline'?" in str(shown.exception)
 
 
 def test_outside_of_a_project_the_database_stands_above_experiments(folder):

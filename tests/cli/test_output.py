@@ -7,6 +7,7 @@ import datetime as dt
 import io
 import json
 import math
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -42,8 +43,8 @@ VERBS = [
         (pd.NA, None),
         (pd.NaT, None),
         (None, None),
-        (math.inf, "inf"),
-        (-math.inf, "-inf"),
+        (math.inf, None),
+        (-math.inf, None),
         (np.int64(3), 3),
         (np.float64(0.5), 0.5),
         (np.bool_(True), True),
@@ -143,5 +144,5 @@ def test_caption_tells_comparisons_that_share_an_arm_apart(cli):
 
 def test_long_query_result_is_cut_in_the_table_only(cli):
     query = ("sql", "SELECT trial_id FROM trials")
-    assert "The first 100 of 25" in cli(*query).out
+    assert re.search(r"The first 100 of [0-9,]+ rows", cli(*query).out)
     assert len(cli(*query, "--csv").out.splitlines()) > 25_000

@@ -114,7 +114,7 @@ class TestSql:
 
     def test_nan_and_infinity(self, cli):
         done = cli("sql", "SELECT 'nan'::DOUBLE AS a, 'inf'::DOUBLE AS b, NULL AS c", "--json")
-        assert done.json["rows"] == [{"a": None, "b": "inf", "c": None}]
+        assert done.json["rows"] == [{"a": None, "b": None, "c": None}]
 
     @pytest.mark.parametrize(
         ("query", "says"),
@@ -127,6 +127,9 @@ class TestSql:
             ("SET threads = 8", "SET"),
             ("ATTACH 'other.duckdb'", "ATTACH"),
             ("COPY trials TO 'trials.csv'", "COPY"),
+            ("SELECT * FROM read_text('/etc/hostname')", "reads the tables and no file"),
+            ("SELECT * FROM 'trials.csv'", "reads the tables and no file"),
+            ("SELECT * FROM glob('/*')", "reads the tables and no file"),
         ],
     )
     def test_anything_but_a_query_is_refused(self, cli, tmp_path, monkeypatch, query, says):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import duckdb
+import pandas as pd
 import pytest
 
 from steelyard.errors import StoreError
@@ -21,6 +22,25 @@ def test_a_new_database_has_every_table(tmp_path):
             rows = connection.execute(f"DESCRIBE {name}").fetchall()
             declared = [(c.name, "VARCHAR" if c.type == "TEXT" else c.type) for c in table.columns]
             assert [(row[0], row[1]) for row in rows] == declared
+
+
+def test_a_reader_reads_the_tables_and_nothing_else(tmp_path):
+    path = tmp_path / "new.duckdb"
+    create(path).close()
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    with connect(path) as connection:
+        for source in ("read_csv('{}')", "read_text('{}')", "'{}'", "glob('{}')"):
+            query = "SELECT * FROM " + source.format(tmp_path / "secret.csv")
+            with pytest.raises(duckdb.PermissionException):
+                connection.execute(query)
+        with pytest.raises(duckdb.PermissionException):
+            connection.execute(f"COPY trials TO '{tmp_path / 'out.csv'}'")
+        with pytest.raises(duckdb.InvalidInputException, match="locked"):
+            connection.execute("SET enable_external_access = true")
+        frame = pd.DataFrame({"a": [1]})
+        connection.register("given", frame)
+        assert connection.execute("SELECT a FROM given").fetchall() == [(1,)]
+    assert [file.name for file in sorted(tmp_path.iterdir())] == ["new.duckdb", "secret.csv"]
 
 
 def test_every_table_has_a_total_order_and_every_column_a_meaning():

@@ -79,7 +79,7 @@ Repeat = Annotated[
     list[str] | None, typer.Option(metavar="NUMBER", help="Only this repeat; may be repeated.")
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print every column as JSON; NaN becomes null.")
+    bool, typer.Option("--json", help="Print every column as JSON; NaN and infinities become null.")
 ]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print every column as CSV; NaN is blank.")]
 Root = Annotated[

@@ -104,7 +104,7 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def json_value(value: Any) -> Any:
-    """Return the JSON value for a cell: NaN and NA become null, infinities ``"inf"``/``"-inf"``."""
+    """Return the JSON value for a cell: NaN, NA and infinities, which JSON lacks, become null."""
     if isinstance(value, Mapping):
         return {str(key): json_value(member) for key, member in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -115,9 +115,7 @@ def json_value(value: Any) -> Any:
 
 
 def _json_scalar(value: Any) -> Any:
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if type(value).__name__ in {"NAType", "NaTType"}:  # pandas, which need not be loaded
         return None

@@ -34,11 +34,11 @@ def reproduce(
     """Recompute every published number, write the reports; exit 1 on a mismatch."""
     check_format(as_json, as_csv)
     from steelyard.report.reproduce import reproduce as run_reproduce
-    from steelyard.store import find_root
+    from steelyard.store import named_root
 
     with _progress() as progress:
         result = run_reproduce(
-            root or find_root(), study or None, write_reports=reports, progress=progress
+            named_root(root), study or None, write_reports=reports, progress=progress
         )
     if as_json:
         write(to_json(_document(result)))
@@ -56,10 +56,10 @@ def report(
 ) -> None:
     """Write the reports, and list the files that changed."""
     from steelyard.report.reproduce import reproduce as run_reproduce
-    from steelyard.store import find_root
+    from steelyard.store import named_root
 
     with _progress() as progress:
-        result = run_reproduce(root or find_root(), study or None, progress=progress)
+        result = run_reproduce(named_root(root), study or None, progress=progress)
     write("".join(f"reports/{name}\n" for name in result.written) or "nothing changed\n")
 
 
@@ -79,10 +79,10 @@ def verify(
     import pandas as pd
 
     from steelyard.report.tables import column
-    from steelyard.store import find_root
+    from steelyard.store import named_root
     from steelyard.store import verify as verify_files
 
-    manifest = verify_files((root or find_root()) / "data")
+    manifest = verify_files(named_root(root) / "data")
     frame = pd.DataFrame(
         {"file": name, "bytes": entry.bytes, "rows": entry.rows, "sha256": entry.sha256}
         for name, entry in manifest.files.items()

@@ -6,7 +6,7 @@ from steelyard.store.build import BuildReport, build_database, open_database
 from steelyard.store.connect import connect, create
 from steelyard.store.declaration import Declaration, read_declarations
 from steelyard.store.manifest import verify, write_manifest
-from steelyard.store.project import find_root
+from steelyard.store.project import find_root, named_root
 from steelyard.store.rows import add_rows, add_study
 from steelyard.store.tables import StudyTables, study_names
 
@@ -20,6 +20,7 @@ __all__ = [
     "connect",
     "create",
     "find_root",
+    "named_root",
     "open_database",
     "read_declarations",
     "study_names",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from steelyard.errors import StoreError
+from steelyard.errors import StoreError, shown_file
 from steelyard.store.schema import SCHEMA_VERSION, statements
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -16,6 +16,13 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # Everything we use is built in; nothing is fetched from the network.
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
+}
+_READING = {
+    **_CONFIG,
+    # A question is SQL that anyone may have written: it reads the tables and no other file, and
+    # cannot allow itself more.
+    "enable_external_access": "false",
+    "lock_configuration": "true",
 }
 _HOLDER = re.compile(r"held in (?P<program>.*?) \(PID (?P<pid>\d+)\)")
 
@@ -28,7 +35,8 @@ def connect(path: str | Path, *, read_only: bool = True) -> duckdb.DuckDBPyConne
     path : str or pathlib.Path
         The file.
     read_only : bool, default True
-        Readers share a file; a writer has it alone.
+        Readers share a file; a writer has it alone. What a reader asks can neither read another
+        file nor change a setting.
 
     Returns
     -------
@@ -42,17 +50,18 @@ def connect(path: str | Path, *, read_only: bool = True) -> duckdb.DuckDBPyConne
         and what to do), open in this process in the other mode, no DuckDB file, a DuckDB file
         that is not steelyard's, or of another schema version.
     """
-    file = Path(path)
+    file, shown = Path(path), shown_file(path)
     if file.is_dir():
-        raise StoreError(f"{file.name}: a directory stands where a database file is expected")
+        raise StoreError(f"{shown}: a directory stands where a database file is expected")
     if not file.exists():
-        raise StoreError(f"{file.name}: there is no such database; `steelyard reproduce` builds it")
+        raise StoreError(f"{shown}: there is no such database; `steelyard reproduce` builds it")
+    config = _READING if read_only else _CONFIG
     try:
-        connection = duckdb.connect(str(file), read_only=read_only, config=_CONFIG)
+        connection = duckdb.connect(str(file), read_only=read_only, config=config)
     except duckdb.Error as error:
-        raise StoreError(_why_not(file.name, str(error))) from None
+        raise StoreError(_why_not(shown, str(error))) from None
     try:
-        _check_schema(connection, file.name)
+        _check_schema(connection, shown)
     except StoreError:
         connection.close()
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from steelyard.errors import StudyError
+from steelyard.errors import StudyError, shown_file
 
 HOME_VARIABLE = "STEELYARD_HOME"
 
@@ -52,6 +52,32 @@ def find_root(start: str | Path | None = None) -> Path:
         "no project found: neither this folder nor one above it holds experiments/ and "
         f"data/manifest.toml; change to a checkout of steelyard, or set {HOME_VARIABLE}"
     )
+
+
+def named_root(root: str | Path | None) -> Path:
+    """Return the root that was named, or find it where none was.
+
+    Parameters
+    ----------
+    root : str, pathlib.Path or None
+        As the caller gave it.
+
+    Raises
+    ------
+    StudyError
+        If no such folder exists, it is no project, or none is found.
+    """
+    if root is None:
+        return find_root()
+    folder = Path(root)
+    if not folder.is_dir():
+        raise StudyError(f"{shown_file(folder)}: there is no such folder; {_EXPECTED}")
+    if not (folder / "experiments").is_dir() and not (folder / "data").is_dir():
+        raise StudyError(f"{shown_file(folder)}: is no project; {_EXPECTED}")
+    return folder
+
+
+_EXPECTED = "a project's root holds experiments/ and data/manifest.toml"
 
 
 def is_root(folder: Path) -> bool:
