@@ -101,11 +101,13 @@ class AccountsPayable:
     ) -> Mapping[str, float | None]:
         """Return the measures of a trial; see `domains.judging.common_measures`.
 
-        ``reason_code_correct`` is whether the invoice is held for the right reason and no other;
-        there is no such measure where it is not to be held.
+        ``paid_at_most_once`` is whether the ledger holds no second payment, whatever the agent was
+        told of the first. ``reason_code_correct`` is whether the invoice is held for the right
+        reason and no other, and once; there is no such measure where it is not to be held.
         """
         expected = policy.expected_state(truth)
         measures = common_measures(trial, state, truth, self._policy, expected)
+        measures["paid_at_most_once"] = float(state["payment_count"] <= 1)
         if truth["primary_reason_code"] is not None:
             right = state["reason_codes"] == [truth["primary_reason_code"]]
             measures["reason_code_correct"] = float(right)

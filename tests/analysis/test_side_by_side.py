@@ -69,6 +69,16 @@ def test_rows_may_be_finer(tables):
     assert found["x_estimate"].tolist() == own["estimate"].tolist()
 
 
+def test_one_arm_may_be_asked_in_several_ways(tables):
+    arms = {
+        "fault": {"arm": "b", "perturbation": "fault"},
+        "baseline": {"arm": "b", "perturbation": "baseline"},
+    }
+    found = side_by_side(tables, "rates", arms, ["successes"], by="task")
+    assert found["fault_successes"].tolist() == [2, 0, 0]
+    assert found["baseline_successes"].tolist() == [2, 2, 2]
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -76,6 +86,7 @@ def test_rows_may_be_finer(tables):
         ({"arms": {"x": "c"}}, UnknownNameError, "unknown arm 'c'"),
         ({"arms": {"x": "erlier:a"}}, UnknownNameError, "unknown study 'erlier'"),
         ({"arms": {}}, InputError, "must not be empty"),
+        ({"arms": {"x": {"measure": "success"}}}, InputError, "'x' names no arm"),
         ({"columns": ["succeses"]}, UnknownNameError, "unknown column 'succeses'"),
         ({"parameters": {"missing": "bounds"}}, InputError, "several rows for one of perturbation"),
         ({"ask": "certify"}, StudyError, "question 'certify' takes no 'by'; it filters by arm"),

@@ -22,7 +22,7 @@ _STACKED = {"group", "label", "arm"}
 def side_by_side(
     tables: StudyTables,
     ask: str,
-    arms: Mapping[str, str],
+    arms: Mapping[str, str | Mapping[str, Any]],
     columns: Sequence[str],
     *,
     by: str | Sequence[str] = ("perturbation",),
@@ -37,9 +37,10 @@ def side_by_side(
     ask : str
         A question of `steelyard.analysis.questions` that can be asked of one arm (it takes ``arm``
         and ``by``).
-    arms : mapping of str to str
+    arms : mapping of str to str or mapping
         What an arm is called in the result, and the arm: of this study, or ``study_id:arm`` for an
-        arm of another study in the same database.
+        arm of another study in the same database. Where arms are asked with other parameters, or
+        one arm in several ways, a mapping with ``arm`` and these parameters.
     columns : sequence of str
         Which columns of the answers are kept.
     by : str or sequence of str
@@ -67,9 +68,12 @@ def side_by_side(
     if not arms or not rows:
         raise InputError("side_by_side: arms and by must not be empty")
     parts = []
-    for label, arm in arms.items():
-        evidence, name = Evidence(tables).of_arm(arm)
-        given = {**(parameters or {}), "arm": name, "by": rows}
+    for label, asked in arms.items():
+        own = {"arm": asked} if isinstance(asked, str) else dict(asked)
+        if not isinstance(own.get("arm"), str):
+            raise InputError(f"side_by_side: {label!r} names no arm; found {own}")
+        evidence, name = Evidence(tables).of_arm(own["arm"])
+        given = {**(parameters or {}), **own, "arm": name, "by": rows}
         parts.append(_part(ask_question(evidence, ask, given), ask, label, rows, columns))
     order = pd.concat([part[rows] for part in parts]).drop_duplicates(ignore_index=True)
     for part in parts:
