@@ -160,42 +160,36 @@ def judge(
 
 @contract.command()
 def playground(
-    policy: Annotated[
-        str | None, typer.Argument(metavar="[POLICY]", help="A file to begin with.")
-    ] = None,
-    response: Annotated[
-        str | None, typer.Argument(metavar="[RESPONSE]", help="A file to begin with.")
-    ] = None,
-    smoke_test: Annotated[
-        bool, typer.Option("--smoke-test", help="Open nothing; judge the documents and say so.")
-    ] = False,
+    policy: options.FirstPolicy = None,
+    response: options.FirstResponse = None,
+    smoke_test: options.SmokeTest = False,
 ) -> None:
     """Edit a policy and a response in the terminal, and see every rule's result at once."""
-    from steelyard.cli.contract_files import (
-        PLAYGROUND_POLICY,
-        PLAYGROUND_RESPONSE,
-        STDIN,
-        Documents,
-    )
-    from steelyard.evaluators.contract import (
-        CommandError,
-        PlaygroundUnavailableError,
-        validate_policy,
-    )
+    from steelyard.cli.contract_files import PLAYGROUND_DOCUMENTS, STDIN, Documents
+    from steelyard.evaluators.contract import CommandError, validate_policy
     from steelyard.evaluators.contract import evaluate as judge_response
 
     files = [name for name in (policy, response) if name is not None]
     if STDIN in files:
         raise CommandError("the playground reads files, not standard input")
     documents = Documents(files)
-    loaded = [documents.read(index) for index in range(len(files))]
-    if loaded:
-        validate_policy(loaded[0])
-    judge_response(*(loaded + [PLAYGROUND_POLICY, PLAYGROUND_RESPONSE][len(loaded) :]))
+    given = []
+    for index in range(len(files)):
+        given.append(documents.read(index))
+        validate_policy(given[0])  # before the response is opened
+    given += PLAYGROUND_DOCUMENTS[len(given) :]
+    judge_response(*given)
     if smoke_test:
         ready = {"playground": "ready", "offline": True, "export_requires_explicit_action": True}
         documents.deliver(ready)
         return
+    _open_playground(*given)
+    documents.deliver({"playground": "closed", "offline": True})
+
+
+def _open_playground(policy: Any, response: Any) -> None:
+    from steelyard.evaluators.contract import PlaygroundUnavailableError
+
     try:
         from steelyard.cli.playground import Playground
     except ModuleNotFoundError as error:
@@ -204,8 +198,7 @@ def playground(
         ) from None
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise PlaygroundUnavailableError("the playground needs a terminal; this is none")
-    Playground(*loaded).run()
-    documents.deliver({"playground": "closed", "offline": True})
+    Playground(policy, response).run()
 
 
 def _leave(failed: bool) -> None:

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
-PLAYGROUND_POLICY: dict[str, Any] = {
-    "schema_version": "1.0",
-    "policy_id": "playground",
-    "rules": [{"rule_id": "decision-present", "kind": "required_field", "path": "decision"}],
-}
-PLAYGROUND_RESPONSE = {"decision": "demo"}
-"""What the playground begins with when it is given nothing."""
+PLAYGROUND_DOCUMENTS: list[dict[str, Any]] = [
+    {
+        "schema_version": "1.0",
+        "policy_id": "playground",
+        "rules": [{"rule_id": "decision-present", "kind": "required_field", "path": "decision"}],
+    },
+    {"decision": "demo"},
+]
+"""The policy and the response that the playground begins with if it is given none."""
 
 
 @dataclass(frozen=True)

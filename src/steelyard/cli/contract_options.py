@@ -75,3 +75,12 @@ Runs = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="If interleaved or sampled: every call, as a DuckDB file."),
 ]
+FirstPolicy = Annotated[
+    str | None, typer.Argument(metavar="[POLICY]", help="A file to begin with.")
+]
+FirstResponse = Annotated[
+    str | None, typer.Argument(metavar="[RESPONSE]", help="A file to begin with.")
+]
+SmokeTest = Annotated[
+    bool, typer.Option("--smoke-test", help="Open nothing; judge the documents and say so.")
+]

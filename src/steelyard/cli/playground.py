@@ -14,8 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import DataTable, Footer, Input, Label, TextArea
 
 from steelyard.cli.contract_files import (
-    PLAYGROUND_POLICY,
-    PLAYGROUND_RESPONSE,
+    PLAYGROUND_DOCUMENTS,
     check_destination,
     write_file,
 )
@@ -48,10 +47,8 @@ class Playground(App[None]):
 
     def __init__(self, policy: Any = None, response: Any = None) -> None:
         super().__init__()
-        given = (
-            PLAYGROUND_POLICY if policy is None else policy,
-            PLAYGROUND_RESPONSE if response is None else response,
-        )
+        pairs = zip((policy, response), PLAYGROUND_DOCUMENTS, strict=True)
+        given = [default if document is None else document for document, default in pairs]
         self._texts = [to_json(document) for document in given]
         self.result: dict[str, Any] | None = None
 
