@@ -1,9 +1,11 @@
-"""The checks of a repository: pytest and ruff as processes of their own, mypy within this one."""
+"""The checks of a repository: pytest and ruff in processes of their own, mypy within this one."""
 
 from __future__ import annotations
 
 import ast
+import atexit
 import functools
+import json
 import os
 import re
 import subprocess
@@ -12,6 +14,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from stop_points.pytest_server import OUTPUT
 
 SECONDS = 30
 _LINE = re.compile(
@@ -39,7 +43,7 @@ def run_tests(folder: Path, files: Mapping[str, Mapping[str, str]]) -> dict[str,
     Parameters
     ----------
     folder : pathlib.Path
-        The repository; the process runs in the folder above.
+        The repository, called ``repository``; the process runs in the folder above.
     files : mapping
         Path of a test file as seen from the folder above, and its test functions. One that pytest
         does not report as passed (because the file cannot be imported, say) has failed.
@@ -49,19 +53,10 @@ def run_tests(folder: Path, files: Mapping[str, Mapping[str, str]]) -> dict[str,
     dict of str to TestResult
         By path, in the order of the functions.
     """
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rA", "-p", "no:cacheprovider"]
     # The settings stand in the folder above, so that pytest names all files as seen from there.
-    (folder.parent / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    command += ["--continue-on-collection-errors", "-c", "pytest.ini", *files]
-    environment = os.environ | _ENVIRONMENT | {"PYTHONPATH": str(folder)}
-    try:
-        done = subprocess.run(  # noqa: S603 - our own command
-            command, cwd=folder.parent, env=environment, capture_output=True, text=True,
-            timeout=SECONDS, check=False,
-        )  # fmt: skip
-        printed = done.stdout
-    except subprocess.TimeoutExpired:
-        printed = ""
+    (folder.parent / "pytest.ini").write_text("[pytest]\npythonpath = repository\n", "utf-8")
+    options = ["-q", "--tb=no", "-rA", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
+    printed = _ask_pytest(folder.parent, [*options, "-c", "pytest.ini", *files])
     good, bad = set(), set()
     for verdict, path, name in _LINE.findall(printed):
         (good if verdict == "PASSED" else bad).add((path, name))
@@ -74,7 +69,9 @@ def run_tests(folder: Path, files: Mapping[str, Mapping[str, str]]) -> dict[str,
 
 def run_linter(folder: Path) -> bool:
     """Return whether ruff finds nothing in the repository."""
-    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet", "."]
+    from ruff import find_ruff_bin
+
+    command = [find_ruff_bin(), "check", "--no-cache", "--quiet", "."]
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603
     return done.returncode == 0
 
@@ -104,6 +101,29 @@ def test_functions(source: str) -> dict[str, str]:
 
 
 test_functions.__test__ = False  # type: ignore[attr-defined]
+
+
+def _ask_pytest(folder: Path, arguments: list[str]) -> str:
+    """Run pytest in a process of its own and return what it prints; see `pytest_server`."""
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps([str(folder), arguments, SECONDS]) + "\n")
+    server.stdin.flush()
+    if not server.stdout.readline():
+        raise RuntimeError(f"the process that runs pytest ended: {server.wait()}")
+    return (folder / OUTPUT).read_text(encoding="utf-8", errors="replace")
+
+
+@functools.cache
+def _server() -> subprocess.Popen[str]:
+    command = [sys.executable, str(Path(__file__).with_name("pytest_server.py"))]
+    server = subprocess.Popen(  # noqa: S603 - our own command
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | _ENVIRONMENT,
+    )  # fmt: skip
+    atexit.register(server.kill)
+    return server
 
 
 @functools.cache

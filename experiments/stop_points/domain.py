@@ -14,7 +14,6 @@ from stop_points.world import RepositoryWorld
 SIGNALS = {
     "lint_passed": "lint",
     "type_check_passed": "types",
-    "required_checks_passed": "required",
     "retry_count": "retries",
     "tool_call_count": "calls",
     "files_changed": "files_changed",
@@ -72,8 +71,8 @@ class CodingDomain:
 
     def signals(self, trial: Trial) -> Sequence[Mapping[str, Any]]:
         """Return what a stopping policy may know after each call."""
-        rows, seconds = [], 0.0
-        for index, answer in _answers(trial):
+        rows, seconds, required = [], 0.0, _required(trial)
+        for (index, answer), passing in zip(_answers(trial), required, strict=True):
             # Measured by the harness around the call; the hidden tests run within it.
             seconds += (trial.steps[index].wall_ms or 0.0) / 1000
             rate = answer["passed"] / answer["tests"] if answer["tests"] else None
@@ -81,6 +80,7 @@ class CodingDomain:
                 {
                     "step_index": index,
                     "test_pass_rate": rate,
+                    "required_checks_passed": passing,
                     "execution_time_seconds": round(seconds, 3),
                     "rollback_available": True,  # the commit is kept
                     **{signal: answer[name] for signal, name in SIGNALS.items()},
@@ -107,6 +107,28 @@ def _answers(trial: Trial) -> list[tuple[int, Mapping[str, Any]]]:
         for index, step in enumerate(trial.steps)
         if step.kind == "tool_call" and isinstance(step.output, Mapping)
     ]
+
+
+def _required(trial: Trial) -> list[float | None]:
+    """Return, for every answer, the share of the required checks that pass.
+
+    Required is each visible test that failed at the commit, as the first answer tells: the work
+    that was asked for. One that the agent has deleted does not pass.
+    """
+    answers = _answers(trial)
+    wanted = set(answers[0][1]["failed"]) if answers else set()
+    deleted: set[str] = set()
+    shares: list[float | None] = []
+    for index, answer in answers:
+        step = trial.steps[index]
+        arguments = step.arguments if isinstance(step.arguments, Mapping) else {}
+        if step.name == "remove_function":
+            deleted.add(arguments["name"])
+        elif step.name == "replace_function":
+            deleted.discard(arguments["name"])
+        open_ones = wanted & (set(answer["failed"]) | deleted)
+        shares.append(1 - len(open_ones) / len(wanted) if wanted else None)
+    return shares
 
 
 def _looks_finished(answer: Mapping[str, Any]) -> bool:

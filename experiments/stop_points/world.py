@@ -148,7 +148,11 @@ class RepositoryWorld:
         }
 
     def _required(self, files: Mapping[str, Mapping[str, str]]) -> float:
-        """Return the share of three required checks: it compiles, names and tests are kept."""
+        """Return the share of three checks of form: it compiles, names and tests are kept.
+
+        It is recorded with the step. The signal ``required_checks_passed`` is another one: see
+        `stop_points.domain`.
+        """
         try:
             tree = ast.parse(self.files.get(self.repository.module, ""))
         except SyntaxError:
