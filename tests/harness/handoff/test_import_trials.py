@@ -68,12 +68,14 @@ def trial(source, script, *, observed=EXPECTED, **options):
     return run_import_scenario(SCENARIO, source, command, **options).result
 
 
-def test_a_true_answer_without_effects_passes(source):
+def test_a_true_answer_without_effects_passes(source, monkeypatch):
+    (source / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(source / "temporary"))
     result = trial(source, "")
     assert result.passed
     gates = import_gates(result, EXPECTED)
     assert all(gates.values())
-    assert list(Path(tempfile.gettempdir()).glob("steelyard-handoff-*")) == []
+    assert list((source / "temporary").iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,6 @@ from steelyard.harness.handoff.roundtrips import Side, run_roundtrip
 from steelyard.harness.handoff.workspaces import disposable_root, prepare_fixture
 
 
-def roots():
-    return list(Path(tempfile.gettempdir()).glob("steelyard-handoff-*"))
-
-
 def test_the_scenarios_are_those_of_the_contract():
     assert tuple(IMPORTS) == IMPORT_SCENARIOS
     kinds = {name: scenario.facts.handoff_kind for name, scenario in EXPORTS.items()}
@@ -153,7 +149,8 @@ def test_a_roundtrip_goes_both_ways_or_once():
     assert route.errors == ["import:failed"]
 
 
-def test_fifty_trials_at_once_leave_no_process_and_no_file():
+def test_fifty_trials_at_once_leave_no_process_and_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     word = f"mark-{uuid.uuid4()}"
     scripts = ["true", "setsid sleep 60 & true", "sleep 60", "touch ../out; chmod 0 .. & sleep 60"]
 
@@ -163,11 +160,10 @@ def test_fifty_trials_at_once_leave_no_process_and_no_file():
             IMPORTS["stale-repository"], EXPERIMENT, AgentCommand(command, 2.0)
         ).result
 
-    before = roots()
     with ThreadPoolExecutor(50) as pool:
         results = list(pool.map(one, range(50)))
     assert not any(result.passed for result in results)
-    assert [path for path in roots() if path not in before] == []
+    assert list(tmp_path.iterdir()) == []
     left = [
         entry
         for entry in Path("/proc").glob("[0-9]*")

@@ -30,7 +30,8 @@ from steelyard.harness.handoff.export_repository import (
     prepare_export,
     write_request,
 )
-from steelyard.harness.handoff.import_trials import AgentCommand, block_reason, process_errors
+from steelyard.harness.handoff.import_trials import AgentCommand
+from steelyard.harness.handoff.process_errors import block_reason, process_errors
 from steelyard.harness.handoff.workspaces import disposable_root
 
 _GIT_SETTINGS = ("repo/.git", "repo/.git/", "repo/.git/config", "repo/.git/config.worktree")
@@ -162,12 +163,14 @@ def _result(
         repository.evidence,
         compatibility=compatibility,
     )
-    errors = process_errors(outcome, reason, "export") + judged.errors
-    errors += [
-        f"gate:{name.replace('_', '-')}" for name in judged.gates if judged.gates[name] is False
+    failed = [name for name, holds in judged.gates.items() if holds is False]
+    errors = [
+        *process_errors(outcome, reason, "export"),
+        *judged.errors,
+        *(f"gate:{name.replace('_', '-')}" for name in failed),
+        *(f"evidence:{name}" for name in evidence),
+        *effects.errors(unexpected),
     ]
-    errors += [f"evidence:{name}" for name in evidence]
-    errors += effects.errors(unexpected)
     return ExportResult(
         scenario.id,
         scenario.facts.handoff_kind,
