@@ -79,7 +79,7 @@ def _with_known(result: EvaluatorResult, known: dict[CitationKind, set[str]]) ->
             contradicting_evidence_ids=[name for name in against if name in evidence],
         )
     if all(cited.ref in known[cited.kind] for c in result.claims for cited in c.citations):
-        return result
+        return result  # as nearly always
     return replace(result, claims=[_with_known_citations(c, known) for c in result.claims])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
@@ -186,8 +187,13 @@ def materialised_hypothesis(context: ReasoningContext) -> Hypothesis:
     """
     if context.hypothesis is not None:
         return context.hypothesis
-    name = "hyp:" + hashlib.sha256(context.query.encode()).hexdigest()[:16]
+    return _asserted(context.query)
+
+
+@lru_cache(maxsize=64)
+def _asserted(query: str) -> Hypothesis:
+    name = "hyp:" + hashlib.sha256(query.encode()).hexdigest()[:16]
     action = CandidateAction.model_construct(
         id=name, kind=ActionKind.ASSERTION, name="assert_query", payload={}, description=""
     )
-    return Hypothesis.model_construct(id=name, statement=context.query, action=action)
+    return Hypothesis.model_construct(id=name, statement=query, action=action)

@@ -22,11 +22,12 @@ INVERTED_SHARE = 0.6
 """Weight of evidence read both ways; the rest is the weight of resting on other evidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Facets:
     """The sets of one result that are compared, computed once."""
 
-    result: EvaluatorResult
+    evaluator: str
+    position: float | None  # None abstains
     satisfied: frozenset[str]
     violated: frozenset[str]
     support: frozenset[str]
@@ -120,7 +121,8 @@ def pairwise_delta(
 def _facets(result: EvaluatorResult) -> _Facets:
     applied = result.constraints_applied
     return _Facets(
-        result,
+        result.evaluator,
+        _POSITION.get(result.verdict),
         frozenset(c.constraint_id for c in applied if c.status is ConstraintStatus.SATISFIED),
         frozenset(c.constraint_id for c in applied if c.status is ConstraintStatus.VIOLATED),
         frozenset(result.supporting_evidence_ids),
@@ -133,18 +135,15 @@ def _facets(result: EvaluatorResult) -> _Facets:
 def _pair(
     left: _Facets, right: _Facets, weights: ContradictionWeights, distance_of_agreement: bool
 ) -> PairDelta:
-    pair = EvaluatorPair(left.result.evaluator, right.result.evaluator)
-    votes = (left.result.determined, right.result.determined)
-    if not any(votes):
-        codes = (reasons.PAIR_BOTH_UNDETERMINED,)
-        return PairDelta(pair, 0.0, ConflictComponent(), codes)
+    pair = EvaluatorPair(left.evaluator, right.evaluator)
+    if left.position is None and right.position is None:
+        return PairDelta(pair, 0.0, ConflictComponent(), (reasons.PAIR_BOTH_UNDETERMINED,))
     codes_found: list[str] = []
     conclusion = 0.0
-    if all(votes):
-        distance = _POSITION[left.result.verdict] - _POSITION[right.result.verdict]
-        conclusion = abs(distance) / 2
-    else:
+    if left.position is None or right.position is None:
         codes_found.append(reasons.PAIR_UNDETERMINED_SKIPPED)
+    else:
+        conclusion = abs(left.position - right.position) / 2
     grounds_count = distance_of_agreement or conclusion > 0
     constraint = _constraint_part(left, right)
     inverted, evidence = _evidence_part(left, right, grounds_count)
@@ -166,18 +165,20 @@ def _pair(
 
 def _constraint_part(left: _Facets, right: _Facets) -> float:
     """Return the share of constraints that one finds satisfied and the other violated."""
-    everything = left.satisfied | left.violated | right.satisfied | right.violated
-    if not everything:
-        return 0.0
     inverted = (left.satisfied & right.violated) | (right.satisfied & left.violated)
+    if not inverted:
+        return 0.0
+    everything = left.satisfied | left.violated | right.satisfied | right.violated
     return len(inverted) / len(everything)
 
 
 def _evidence_part(left: _Facets, right: _Facets, grounds_count: bool) -> tuple[bool, float]:
     """Return whether any evidence is read both ways, and the part."""
     inverted = (left.support & right.against) | (right.support & left.against)
-    everything = left.support | left.against | right.support | right.against
-    part = INVERTED_SHARE * len(inverted) / max(1, len(everything))
+    part = 0.0
+    if inverted:
+        everything = left.support | left.against | right.support | right.against
+        part = INVERTED_SHARE * len(inverted) / len(everything)
     if grounds_count:
         part += (1 - INVERTED_SHARE) * jaccard_distance(left.support, right.support)
     return bool(inverted), min(1.0, part)
@@ -185,9 +186,9 @@ def _evidence_part(left: _Facets, right: _Facets, grounds_count: bool) -> tuple[
 
 def _assumption_part(left: _Facets, right: _Facets) -> float:
     """Return the share of common assumptions that are held the other way round."""
-    common = left.assumptions.keys() & right.assumptions.keys()
-    if not common:
+    if left.assumptions.keys().isdisjoint(right.assumptions):
         return 0.0
+    common = left.assumptions.keys() & right.assumptions.keys()
     flipped = sum(left.assumptions[name] != right.assumptions[name] for name in common)
     return flipped / len(common)
 

@@ -64,7 +64,8 @@ class Envelope:
     reason_codes : tuple of str
         Reasons of the directive that are not the graph's.
     action_sha256 : str
-        Digest of the action that was judged; empty without one.
+        Digest of the action that may be carried out, taken when it was judged; empty unless the
+        directive is EXECUTE.
     """
 
     directive: Directive
@@ -95,7 +96,7 @@ class Envelope:
                 "id": action.id,
                 "name": action.name,
                 "kind": action.kind.value,
-                "sha256": self.action_sha256,
+                "sha256": self.action_sha256 or action_sha256(action),
             }
         verdict = graph.recommended_verdict
         context = graph.context.model_dump_json()
@@ -160,12 +161,13 @@ def to_envelope(
     if directive is Directive.EXECUTE and action is not None:
         directive, codes = _guarded(graph, action, allowed_tools, compatibility)
     tools: tuple[str, ...] = ()
+    digest = ""
     if directive is Directive.EXECUTE and action is not None:
         tools = tuple(allowed_tools or ()) if compatibility.unbound_tools else (action.name,)
+        digest = action_sha256(action)
     gather: tuple[str, ...] = ()
     if directive is Directive.GATHER:
         gather = tuple(dict.fromkeys(_keys_to_gather(graph, compatibility)))
-    digest = action_sha256(action) if action is not None else ""
     return Envelope(directive, tools, gather, graph, codes, digest)
 
 

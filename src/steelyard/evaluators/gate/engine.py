@@ -110,7 +110,7 @@ class Gate:
             min_heads=self.settings.min_heads,
             known=self.evaluators,
         )
-        found = replace(found, reason_codes=[*found.reason_codes, *selection.reason_codes])
+        found.reason_codes.extend(selection.reason_codes)
         examination = Examination(narrowed, eligibility, found)
         if not selection.independence_ok:
             return examination.closed(selection.names, reasons.SELECTOR_INDEPENDENCE)

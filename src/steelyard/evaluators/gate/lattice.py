@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -105,15 +104,18 @@ def _first_match(
     for name, result in results.items():
         if result.hard_veto and result.verdict is Verdict.REJECT and may_veto.get(name, True):
             return Ruling(Disposition.HARD_VETO, Verdict.REJECT, "lattice.hard_veto")
-    votes = Counter(result.verdict for result in results.values() if result.determined)
-    if votes.total() < 2 or uncertainty >= u_insufficient:
+    votes: dict[Verdict, int] = {}
+    for result in results.values():
+        if result.determined:
+            votes[result.verdict] = votes.get(result.verdict, 0) + 1
+    if sum(votes.values()) < 2 or uncertainty >= u_insufficient:
         return Ruling(Disposition.INSUFFICIENT_EVIDENCE, None, "lattice.insufficient")
     if delta_max > tau:
         return Ruling(Disposition.CONFLICT, None, "lattice.conflict")
-    leaders = votes.most_common(2)
-    if len(leaders) == 2 and leaders[0][1] == leaders[1][1]:
+    most = max(votes.values())
+    verdict, *tied = [verdict for verdict, count in votes.items() if count == most]
+    if tied:
         return Ruling(Disposition.CONFLICT, None, "lattice.tie")
-    verdict = leaders[0][0]
     if delta_max > qualified_tau or Verdict.CAUTION in votes or len(votes) > 1:
         return Ruling(Disposition.QUALIFIED_CONSENSUS, verdict, "lattice.qualified")
     return Ruling(Disposition.CONSENSUS, verdict, "lattice.consensus")

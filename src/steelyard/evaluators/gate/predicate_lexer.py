@@ -27,7 +27,7 @@ class PredicateError(ValueError):
     """A predicate that cannot be read or evaluated; the text says what and where."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Token:
     """One token.
 

@@ -1,7 +1,8 @@
 """What evaluators and checks return.
 
-These are plain dataclasses, since the gate makes hundreds of them; `read_result` validates one
-that another process or a user's evaluator made.
+These are plain dataclasses, since the gate makes hundreds of them, and those made most often are
+not frozen, which would double the cost of making them; nothing changes one after it was made.
+`read_result` validates one that another process or a user's evaluator made.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Unit = Annotated[float, Field(ge=0, le=1)]
 Backend = Literal["rules", "solver", "stats", "graph", "llm"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Citation:
     """What a claim rests on: its kind and its name."""
 
@@ -34,7 +35,7 @@ class Citation:
     ref: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AssumptionAtom:
     """Something that an evaluator takes as true (or false), and how firmly."""
 
@@ -44,7 +45,7 @@ class AssumptionAtom:
     confidence: Unit = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConstraintApplication:
     """What became of a constraint in one evaluator's hands."""
 
@@ -53,7 +54,7 @@ class ConstraintApplication:
     cited_fact_keys: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Claim:
     """One reason: for (polarity above 0) or against (below 0) the hypothesis."""
 
@@ -127,7 +128,7 @@ class EvaluatorError:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EvaluatorPair:
     """Two different evaluators in the order of their names."""
 
@@ -138,12 +139,10 @@ class EvaluatorPair:
         if self.left == self.right:
             raise PydanticCustomError("value_error", "a pair needs two different evaluators")
         if self.left > self.right:
-            left, right = self.right, self.left
-            object.__setattr__(self, "left", left)
-            object.__setattr__(self, "right", right)
+            self.left, self.right = self.right, self.left
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConflictComponent:
     """The five parts of the distance between two evaluators, each in [0, 1]."""
 
@@ -154,7 +153,7 @@ class ConflictComponent:
     premise_conflict: Unit = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PairDelta:
     """The distance between two evaluators, its parts and why they are what they are."""
 
@@ -164,7 +163,7 @@ class PairDelta:
     reason_codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EvidenceConflict:
     """Two items of evidence that contradict each other in one respect."""
 
@@ -176,7 +175,7 @@ class EvidenceConflict:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EligibilityCheck:
     """One check that no vote can outweigh."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from steelyard.evaluators.gate import reasons
 from steelyard.evaluators.gate.clean_up import cleaned
@@ -18,6 +19,7 @@ from steelyard.evaluators.gate.regime import Classification
 from steelyard.evaluators.gate.results import (
     Citation,
     Claim,
+    ConflictSignals,
     Counterfactual,
     EvaluatorError,
     EvaluatorResult,
@@ -67,13 +69,18 @@ class Examination:
         results, ruling = judgement.results, judgement.ruling
         votes = [result for result in results.values() if result.determined]
         contradiction = judgement.contradiction
-        graph = self._outline(results, ruling, codes, required=bool(codes))
-        return replace(
-            graph,
-            conflict_signals=replace(
-                self.eligibility.signals,
-                evaluator_disagreement=len({result.verdict for result in votes}) >= 2,
-                decision_tie=ruling.rationale == "lattice.tie",
+        known = self.eligibility.signals
+        return self._outline(
+            results,
+            ruling,
+            codes,
+            required=bool(codes),
+            conflict_signals=ConflictSignals(
+                known.material_evidence_conflict,
+                known.policy_authority_conflict,
+                len({vote.verdict for vote in votes}) >= 2,
+                ruling.rationale == "lattice.tie",
+                known.aligned_conflict_pairs,
             ),
             confidence=sum(vote.confidence for vote in votes) / len(votes) if votes else 0.0,
             contradiction_score=contradiction.delta_max,
@@ -104,8 +111,9 @@ class Examination:
         result = EvaluatorResult("axiomatic", Verdict.APPROVE, 1.0, "solver", claims=[claim])
         results = {"axiomatic": result}
         ruling = Ruling(Disposition.CONSENSUS, Verdict.APPROVE, "lattice.consensus")
-        graph = self._outline(results, ruling, (), required=False)
-        return replace(graph, confidence=1.0, uncertainty_score=0.0)
+        return self._outline(
+            results, ruling, (), required=False, confidence=1.0, uncertainty_score=0.0
+        )
 
     def closed(self, names: Sequence[str], code: str) -> DecisionGraph:
         """Return the graph of a case in which nobody may be heard."""
@@ -123,8 +131,10 @@ class Examination:
         codes: Sequence[str],
         *,
         required: bool,
+        conflict_signals: ConflictSignals | None = None,
+        **scores: Any,
     ) -> DecisionGraph:
-        """Return a graph with everything but scores."""
+        """Return a graph; without scores those of a case in which nobody was heard."""
         assessment = self.eligibility.assessment
         if assessment.directive is not None:
             codes = (*codes, reasons.ELIGIBILITY_GATE)
@@ -140,12 +150,13 @@ class Examination:
             ruling.rationale,
             assessment,
             self.eligibility.authorising_rule_ids,
-            self.eligibility.signals,
+            conflict_signals or self.eligibility.signals,
             self.eligibility.aligned_delta,
             review_required=required or assessment.directive is Directive.ESCALATE,
             review_reasons=tuple(dict.fromkeys(codes)),
             settings_sha256=settings.sha256,
             schema_version=settings.schema_version,
+            **scores,
         )
 
 
