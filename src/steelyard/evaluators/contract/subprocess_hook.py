@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn, cast
 
 from steelyard.errors import InputError
 from steelyard.evaluators.contract.errors import EvaluatorFailure, InvalidJsonError
@@ -30,6 +30,14 @@ DEFAULT_TIMEOUT = 10.0
 _GRACE_SECONDS = 1.0  # for a program that ends by itself once its input has ended
 _CHUNK = 65_536
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}")
+
+
+class _Program(NamedTuple):
+    """A running program and its two pipes."""
+
+    process: subprocess.Popen[bytes]
+    requests: IO[bytes]
+    answers: IO[bytes]
 
 
 class SubprocessEvaluator:
@@ -68,16 +76,16 @@ class SubprocessEvaluator:
         self.command = list(command)
         self.timeout = timeout
         self.show_errors = show_errors
-        self._process: subprocess.Popen[bytes] | None = None
+        self._program: _Program | None = None
         self._received = bytearray()
 
     def __call__(self, policy: dict[str, Any], response: dict[str, Any]) -> Any:
         """Ask the program once; see the class for what can go wrong."""
         request = canonical({"policy": policy, "response": response}).encode() + b"\n"
         deadline = time.monotonic() + self.timeout
-        process = self._started()
+        program = self._started()
         try:
-            line = self._exchange(process, request, deadline)
+            line = self._exchange(program, request, deadline)
         except BaseException:  # also an interrupt: what was asked must not answer the next request
             self._kill()
             raise
@@ -90,8 +98,8 @@ class SubprocessEvaluator:
 
     def close(self) -> None:
         """End the program: by the end of its input if it heeds that, else by force."""
-        if self._process is not None:
-            self._wait_for_end(self._process)
+        if self._program is not None:
+            self._wait_for_end(self._program)
             self._kill()
 
     def __enter__(self) -> SubprocessEvaluator:
@@ -105,10 +113,10 @@ class SubprocessEvaluator:
     ) -> None:
         self.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
+    def _started(self) -> _Program:
+        if self._program is None:
             try:
-                self._process = subprocess.Popen(  # noqa: S603 - the user names the program
+                process = subprocess.Popen(  # noqa: S603 - the user names the program
                     self.command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -119,30 +127,30 @@ class SubprocessEvaluator:
                 reason = error.strerror if isinstance(error, OSError) else "not a possible command"
                 raise EvaluatorFailure("crash", f"it cannot be started: {reason}") from None
             self._received.clear()
-            for pipe in (self._process.stdin, self._process.stdout):
-                os.set_blocking(pipe.fileno(), False)  # type: ignore[union-attr]
-        return self._process
+            pipes = cast("tuple[IO[bytes], IO[bytes]]", (process.stdin, process.stdout))
+            for pipe in pipes:
+                os.set_blocking(pipe.fileno(), False)
+            self._program = _Program(process, *pipes)
+        return self._program
 
-    def _exchange(self, process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
+    def _exchange(self, program: _Program, request: bytes, deadline: float) -> bytes:
         """Write the request and read one line, whichever the program does first."""
-        assert process.stdin is not None
-        assert process.stdout is not None
         to_send = memoryview(request)
         with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            if selector.select(0) and os.read(process.stdout.fileno(), 1):
+            selector.register(program.answers, selectors.EVENT_READ)
+            if selector.select(0) and os.read(program.answers.fileno(), 1):
                 raise EvaluatorFailure("garbage", "it wrote without having been asked")
-            selector.register(process.stdin, selectors.EVENT_WRITE)
+            selector.register(program.requests, selectors.EVENT_WRITE)
             while True:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise EvaluatorFailure("timeout", f"no answer within {self.timeout:g} s")
                 for key, _ in selector.select(left):
-                    if key.fileobj is process.stdin:
-                        to_send = self._send(process.stdin.fileno(), to_send)
+                    if key.fileobj is program.requests:
+                        to_send = self._send(program.requests.fileno(), to_send)
                         if not to_send:
-                            selector.unregister(process.stdin)
-                    elif self._receive(process, answered=not to_send):
+                            selector.unregister(program.requests)
+                    elif self._receive(program, answered=not to_send):
                         return bytes(self._received)
 
     def _send(self, pipe: int, to_send: memoryview) -> memoryview:
@@ -153,12 +161,11 @@ class SubprocessEvaluator:
         except OSError:  # it has gone; reading says how
             return to_send[:0]
 
-    def _receive(self, process: subprocess.Popen[bytes], *, answered: bool) -> bool:
+    def _receive(self, program: _Program, *, answered: bool) -> bool:
         """Read what is there; return whether it completes the one line."""
-        assert process.stdout is not None
-        chunk = os.read(process.stdout.fileno(), _CHUNK)
+        chunk = os.read(program.answers.fileno(), _CHUNK)
         if not chunk:
-            self._say_how_it_ended(process)
+            self._say_how_it_ended(program)
         self._received += chunk
         end = self._received.find(b"\n")
         if end < 0:
@@ -185,42 +192,43 @@ class SubprocessEvaluator:
             raise EvaluatorFailure("exception", reason)
         return result
 
-    def _say_how_it_ended(self, process: subprocess.Popen[bytes]) -> NoReturn:
-        if not self._wait_for_end(process):
+    def _say_how_it_ended(self, program: _Program) -> NoReturn:
+        if not self._wait_for_end(program):
             raise EvaluatorFailure("crash", "it closed its output and did not end")
-        self._signal_group(process)
-        code = process.wait()
+        self._signal_group(program)
+        code = program.process.wait()
         if code < 0:
             raise EvaluatorFailure("crash", f"it was ended by {_signal_name(-code)}")
         raise EvaluatorFailure("crash", f"it ended with exit code {code} instead of an answer")
 
-    def _wait_for_end(self, process: subprocess.Popen[bytes]) -> bool:
+    def _wait_for_end(self, program: _Program) -> bool:
         """Close the program's input and return whether it ends soon; it is not reaped."""
         with contextlib.suppress(OSError):
-            process.stdin.close()  # type: ignore[union-attr]
+            program.requests.close()
         deadline = time.monotonic() + _GRACE_SECONDS
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        while os.waitid(os.P_PID, process.pid, flags) is None:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.002)
+        with contextlib.suppress(ChildProcessError):  # where children are reaped by themselves
+            while os.waitid(os.P_PID, program.process.pid, flags) is None:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.002)
         return True
 
     def _kill(self) -> None:
-        process, self._process = self._process, None
+        program, self._program = self._program, None
         self._received.clear()
-        if process is not None:
-            self._signal_group(process)
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
+        if program is not None:
+            self._signal_group(program)
+            program.process.wait()
+            for pipe in (program.requests, program.answers):
                 with contextlib.suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
+                    pipe.close()
 
-    def _signal_group(self, process: subprocess.Popen[bytes]) -> None:
+    def _signal_group(self, program: _Program) -> None:
         # Until it is reaped, its number and that of its group belong to nobody else.
-        if process.returncode is None:
+        if program.process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(program.process.pid, signal.SIGKILL)
 
 
 def python_command(entry_point: str) -> list[str]:
