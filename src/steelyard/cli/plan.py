@@ -102,4 +102,4 @@ def _cost(summary: DesignSummary) -> str:
         return ""
     if math.isnan(largest):
         return " of unknown cost (no prices are declared)"
-    return f", which cost at most {largest:,.4f} USD"
+    return f", whose answers cost at most {largest:,.4f} USD"

@@ -232,6 +232,21 @@ def test_two_runs_at_once_stop_at_the_cap_that_they_share(experiment):
             assert rows(folder, "SELECT count(*) FROM trials WHERE status = 'failed'") == [(0,)]
 
 
+def test_two_runs_of_one_study_at_once_buy_every_answer_once(experiment, tmp_path):
+    with served() as server:
+        server.delay = 0.02
+        folder = experiment(arms=FREE, repeats=4, model=model("openai", server))
+        databases = [tmp_path / "one.duckdb", tmp_path / "two.duckdb"]
+        runs = [start("run", folder, "--database", database) for database in databases]
+        assert [run.communicate(timeout=200) and run.returncode for run in runs] == [0, 0]
+        assert len(server.answers) == len(Recordings(folder / "recordings"))
+    one, two = (
+        [path.read_bytes() for path in export_run(database, tmp_path / database.stem)]
+        for database in databases
+    )
+    assert one == two
+
+
 def test_a_trial_that_the_provider_refuses_fails_and_replays_as_failed(experiment):
     with served() as server:
         folder = experiment(arms=FREE, model=model("openai", server))
@@ -251,15 +266,17 @@ def test_the_plan_states_calls_and_what_they_can_cost(experiment):
     }
     settings = {"model": "small", "prices": PRICES, "max_tokens": 100, "max_request_bytes": 9_000}
 
+    def model_of(parameters: dict) -> dict:
+        return {"entry": "steelyard.harness.models:Anthropic", "parameters": parameters}
+
     def plan(name: str, **parameters) -> dict:
-        declared = {
-            "entry": "steelyard.harness.models:Anthropic",
-            "parameters": {**settings, **parameters},
-        }
+        declared = model_of({**settings, **parameters})
         folder = experiment(FREE, perturbations, name=name, variants=3, model=declared)
         return json.loads(steelyard("plan", folder, "--json")[1])
 
     found = plan("open")
+    shown = steelyard("plan", experiment(FREE, name="open2", model=model_of(settings)))[1]
+    assert "model calls, whose answers cost at most 0." in " ".join(shown.split())
     calls = 3 * 2 * 3 * 6 + 3 * (1 + 3 + 2)
     assert found["model_calls"] == calls
     each = ((9_000 + 1_000) * 1.25 + 100 * 5.0) / 1e6

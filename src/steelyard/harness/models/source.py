@@ -104,7 +104,8 @@ class RecordedModels:
         """Return the most that so many requests can cost; NaN where no prices are declared.
 
         Every request is taken to be as large as it may be, and every answer as long. A spend cap
-        that is lower is the bound.
+        that is lower is the bound. Attempts for which a provider charges although no answer
+        arrives are in the cap and not in this number.
         """
         settings = self.settings
         each = settings.largest_cost(settings.max_request_bytes, settings.max_tokens)
