@@ -73,8 +73,25 @@ def test_a_control_that_no_trial_tests():
         "not tested",
         "not tested",
     )
-    assert row["upper_limit"] == 1.0
+    assert row["upper_limit"] == row["clustered_upper_limit"] == 1.0
     assert row["untested_rules"] == ("must_call:approve",)
+    assert row["reason"] == "no rule of the control is known to apply to any of 4 scored trials"
+    failed = [trial("", task="B", status="failed")]
+    row = attest_trials(failed, POLICY, CONTEXTS, [CHECKED]).iloc[0]
+    assert (row["verdict"], row["reason"]) == ("not tested", "none of 1 trials is scored")
+
+
+def test_a_population_that_one_control_exceeds_does_not_end_the_others():
+    rows = attest_trials(trials(), POLICY, CONTEXTS, [CHECKED, HELD], population=2)
+    assert list(rows["tested"]) == [4, 2]
+    assert rows["population"].isna().tolist() == [True, False]
+    assert list(rows["full_population"]) == [False, True]
+    assert list(rows["reason"]) == [
+        "population is 2, but 4 trials test the control: taken as a sample",
+        "",
+    ]
+    with pytest.raises(InputError, match="population is 1, but each control was tested at least 2"):
+        attest_trials(trials(), POLICY, CONTEXTS, [CHECKED, HELD], population=1)
 
 
 def test_repeats_of_one_task_are_no_new_transactions():

@@ -43,6 +43,15 @@ def test_five_and_twenty_percent_are_the_thresholds(
     assert f"{lost} never ran" in finding.evidence
 
 
+def test_what_is_declared_and_has_no_trial_fails(small_study: SmallStudy) -> None:
+    design = {"arms": ["a", "absent"], "perturbations": ["baseline", "fault"]}
+    found = run(missing_trials, small_study([{"success": 1}], design=design))
+    assert [(finding.subject, finding.verdict) for finding in found] == [
+        ("absent", "fail"), ("perturbation fault", "fail"), ("a", "pass"),
+    ]  # fmt: skip
+    assert "arm absent is declared, and there is no trial of it" in found[0].evidence
+
+
 def test_only_the_declared_scope_is_counted(small_study: SmallStudy) -> None:
     rows = [{"variant": "test", "success": 1}, {"variant": "member", "status": "missing"}]
     assert one(missing_trials, small_study(rows)).verdict == "fail"

@@ -155,6 +155,8 @@ def attest_judgements(
           and verdict with the task as the unit that was sampled, at the same one-sided
           confidence. Repeats of a task are no new transactions: where they always agree, the
           sample is as large as the number of tasks;
+        - ``reason``: why a control was not tested, or why its trials were taken as a sample and
+          not as the population; else empty. The other controls are judged all the same;
         - ``untested_rules``: rules of the control that applied to no trial. A control is tested
           as far as its other rules reach, and no further;
         - ``perturbations``: dict of deviations by perturbation; ``trials``: those that deviated.
@@ -166,6 +168,11 @@ def attest_judgements(
         for control in controls
     ]
     frame = pd.DataFrame(rows)
+    if population is not None and frame["tested"].gt(population).all():
+        least = frame["tested"].min()
+        raise InputError(
+            f"population is {population}, but each control was tested at least {least} times"
+        )
     return frame.astype({"population": "Int64", "required_sample": "Int64"})
 
 
@@ -185,14 +192,19 @@ def _attest_one(
             applied |= {rule for rule, upheld in held if upheld is not None}
             tested.append((judgement, not all(known)))
     deviating = [judgement for judgement, deviates in tested if deviates]
+    whole = population if population is None or population >= len(tested) else None
     assessment = assess_control(
-        len(tested), len(deviating), control.tolerable_rate, population, confidence
+        len(tested), len(deviating), control.tolerable_rate, whole, confidence
     )
-    clustered = clustered_wilson_interval(
-        [int(deviates) for _, deviates in tested],
-        [judgement.task for judgement, _ in tested],
-        _two_sided(confidence),
-    )
+    level = _two_sided(confidence)
+    tasks, low, high = 0, 0.0, 1.0  # nothing tested: the rate can be anything
+    if tested:
+        clustered = clustered_wilson_interval(
+            [int(deviates) for _, deviates in tested],
+            [judgement.task for judgement, _ in tested],
+            level,
+        )
+        tasks, low, high = clustered.n_clusters, clustered.low, clustered.high
     counts: dict[str, int] = {}
     for judgement in deviating:
         counts[judgement.perturbation] = counts.get(judgement.perturbation, 0) + 1
@@ -204,15 +216,30 @@ def _attest_one(
         "intended": len(judgements),
         "excluded": sum(not judgement.scored for judgement in judgements),
         **row,
-        "n_clusters": clustered.n_clusters,
-        "clustered_upper_limit": clustered.high,
+        "n_clusters": tasks,
+        "clustered_upper_limit": high,
         "clustered_verdict": control_verdict(
-            len(tested), len(deviating), control.tolerable_rate, clustered.low, clustered.high
+            len(tested), len(deviating), control.tolerable_rate, low, high
         ),
+        "reason": _reason(judgements, len(tested), population),
         "untested_rules": tuple(rule for rule in control.rules if rule not in applied),
         "perturbations": counts_of(counts, order),
         "trials": tuple(judgement.label for judgement in deviating),
     }
+
+
+def _reason(judgements: Sequence[Judgement], tested: int, population: int | None) -> str:
+    """Say why a control was not tested, or not with the population that was given."""
+    scored = sum(judgement.scored for judgement in judgements)
+    if not scored:
+        return f"none of {len(judgements)} trials is scored"
+    if not tested:
+        return f"no rule of the control is known to apply to any of {scored} scored trials"
+    if population is not None and population < tested:
+        return (
+            f"population is {population}, but {tested} trials test the control: taken as a sample"
+        )
+    return ""
 
 
 def _two_sided(confidence: float) -> float:

@@ -62,6 +62,18 @@ def reliability(frame: pd.DataFrame) -> str:
         f"{_estimand(frame)}\n{_denominators(once)}\n"
         "pass^k: all of k attempts at a task succeed. pass@k: at least one does. Each averaged "
         "over the tasks with k counted trials; interval of pass^k over tasks."
+        f"{_too_far(frame)}"
+    )
+
+
+def _too_far(frame: pd.DataFrame) -> str:
+    """Say from which k on no task has enough trials for an estimate."""
+    beyond = frame[frame["tasks_used"] == 0]
+    if beyond.empty:
+        return ""
+    return (
+        f"\nNo estimate from k = {int(beyond['k'].min())} in some group: no task of it has as many "
+        "counted trials."
     )
 
 
@@ -126,6 +138,11 @@ def attestation(frame: pd.DataFrame) -> str:
         f"intended, {excluded:,} excluded.\n"
         f"Upper limit: exact, one-sided, {100 * first['confidence']:g}%. Needed: trials without a "
         "deviation that would carry the tolerable rate; none can where no deviation is tolerable."
+        + "".join(
+            f"\n{row['control']}: {row['reason']}."
+            for row in frame.to_dict("records")
+            if row["reason"]
+        )
     )
 
 

@@ -41,8 +41,10 @@ def missing_trials(evidence: Evidence) -> Iterator[Finding]:
     """Demand that every intended trial has a result.
 
     A trial that errored or never ran is neither a success nor a failure. Up to 5 % of an arm's
-    trials without a result pass, up to 20 % ask for caution, more fail.
+    trials without a result pass, up to 20 % ask for caution, more fail. An arm or perturbation
+    that is declared and of which the tables hold no trial at all fails.
     """
+    yield from _without_trials(evidence)
     trials = evidence.trials_in_scope()
     for arm, own in trials.groupby("arm", sort=False):
         counts = own["status"].value_counts()
@@ -68,6 +70,27 @@ def missing_trials(evidence: Evidence) -> Iterator[Finding]:
             if verdict == "pass"
             else "State the missing policy, and show worst and best case (missing='bounds').",
         )
+
+
+def _without_trials(evidence: Evidence) -> Iterator[Finding]:
+    """Find what the design names and no trial belongs to."""
+    design, trials = evidence.tables.design.design, evidence.frame("trials")
+    for column, declared in (("arm", design.arms), ("perturbation", design.perturbations)):
+        present = set(trials[column])
+        for name in declared:
+            if name not in present:
+                yield Finding(
+                    subject=name if column == "arm" else f"{column} {name}",
+                    verdict="fail",
+                    evidence=f"{column} {name} is declared, and there is no trial of it",
+                    query=(
+                        f"SELECT {column}, count(*) AS trials FROM trials "
+                        f"WHERE study = {quoted(evidence.study)} GROUP BY {column} "
+                        f"ORDER BY {column}"
+                    ),
+                    recommendation=f"Add its trials, also the missing ones, or take the {column} "
+                    "out of the design.",
+                )
 
 
 def missing_not_at_random(evidence: Evidence) -> Iterator[Finding]:
