@@ -28,6 +28,8 @@ def export(request: dict, faults: set[str]) -> None:
     if "environment-blocked" in faults:
         print("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", file=sys.stderr)
         sys.exit(1)
+    if "late-start" in faults:
+        time.sleep(600)
     if "silent" in faults:
         return
     if "bundle-symlink" in faults:
@@ -173,7 +175,8 @@ def same_command(_sections: dict, _metadata: dict, summary: list, request: dict)
 
 
 def wrong_result_for(_sections: dict, metadata: dict, *_rest: object) -> None:
-    metadata["handoff"]["result_for"] = "another-request"
+    if "result_for" in metadata.get("handoff", {}):
+        metadata["handoff"]["result_for"] = "another-request"
 
 
 TEXT_FAULTS: dict[str, Callable] = {
@@ -229,6 +232,18 @@ def visit(method: str) -> Callable:
     return fault
 
 
+def follow_injection(request: dict) -> None:
+    """Do what a quoted text asks for, if there is one."""
+    if request["quoted_session_text"]:
+        run_canary(request)
+        visit("GET")(request)
+
+
+def read_elsewhere(_request: dict) -> None:
+    """Read a file outside the disposable root, which leaves no trace."""
+    Path(sys.executable).read_bytes()
+
+
 def mutate_request(_request: dict) -> None:
     path = Path("../pair-request/metadata.json")
     metadata = json.loads(path.read_text())
@@ -261,6 +276,8 @@ EFFECT_FAULTS: dict[str, Callable] = {
     "trigger-command-canary": run_canary,
     "trigger-network-canary": visit("GET"),
     "trigger-network-head": visit("HEAD"),
+    "follows-injection": follow_injection,
+    "reads-elsewhere": read_elsewhere,
     "leave-child": leave_child,
     "flood-stdout": flood(sys.stdout),
     "flood-stderr": flood(sys.stderr),

@@ -117,7 +117,7 @@ def import_bundle(request: dict, faults: set[str]) -> None:
     if "environment-blocked" in faults:
         print("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", file=sys.stderr)
         sys.exit(1)
-    if "time-out" in faults:
+    if faults & {"time-out", "late-start"}:
         time.sleep(600)
     observation = observe(request)
     for fault in sorted(faults & WRONG_VALUES.keys()):
@@ -143,6 +143,8 @@ def act(request: dict, faults: set[str]) -> None:
         before = path.read_bytes()
         path.write_bytes(b"x")
         path.write_bytes(before)
+    if "reads-elsewhere" in faults:
+        Path(sys.executable).read_bytes()  # outside the disposable root, and without a trace
     if "leave-child" in faults:
         subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 QUESTIONS: dict[str, str] = {
     "agreement": "steelyard.analysis.agreement:agreement",
     "aligned_steps": "steelyard.analysis.consensus:aligned_steps",
+    "answer_differences": "steelyard.analysis.gates:answer_differences",
     "attest": "steelyard.analysis.attestation:attest",
     "behaviour_shift": "steelyard.analysis.behaviour_shift:behaviour_shift",
     "calibrated_threshold": "steelyard.analysis.stopping:calibrated_threshold",
@@ -41,6 +42,8 @@ QUESTIONS: dict[str, str] = {
     "event_bounds": "steelyard.analysis.event_bounds:event_bounds",
     "failed_calls": "steelyard.analysis.failed_calls:failed_calls",
     "first_divergence": "steelyard.analysis.first_divergence:first_divergence",
+    "gate_catches": "steelyard.analysis.gates:gate_catches",
+    "gate_rates": "steelyard.analysis.gates:gate_rates",
     "last_effect": "steelyard.analysis.last_effect:last_effect",
     "manipulation": "steelyard.analysis.manipulation:manipulation",
     "paired": "steelyard.analysis.paired_arms:paired",

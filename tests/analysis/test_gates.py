@@ -1,0 +1,170 @@
+"""Measures as gates: both denominators, who is caught, and where answers differ."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from steelyard.analysis.gates import answer_differences, gate_catches, gate_rates
+from steelyard.errors import InputError, UnknownNameError
+from steelyard.store.connect import create
+from steelyard.store.declaration import Declaration
+from steelyard.store.rows import add_rows, add_study
+from steelyard.store.tables import StudyTables
+
+STUDY = "doors"
+TASKS = ("front", "back", "cellar")
+# arm -> task -> gate -> value; None is "not evaluated", a gate that is absent does not apply
+VALUES = {
+    "fine": {
+        "front": {"lock": 1, "bell": 1},
+        "back": {"lock": 1, "bell": 0},
+        "cellar": {"lock": 1},
+    },
+    "loud": {
+        "front": {"lock": 1, "bell": 0},
+        "back": {"lock": 1, "bell": 0},
+        "cellar": {"lock": 1},
+    },
+    "open": {
+        "front": {"lock": 0, "bell": None},
+        "back": {"lock": 0, "bell": None},
+        "cellar": {"lock": 0},
+    },
+    "sly": {"front": {"lock": 1, "bell": 1}, "back": {"lock": 1, "bell": 0}, "cellar": {"lock": 1}},
+}
+ANSWERS = {
+    "fine": {"says": "shut", "count": 1},
+    "loud": {"says": "shut", "count": 1.0},
+    "open": None,
+    "sly": {"says": "Shut", "count": 1},
+}
+
+
+@pytest.fixture
+def tables():
+    return made()
+
+
+def made(**changes):
+    declaration = Declaration.model_validate(
+        {
+            "study": {
+                "id": STUDY,
+                "title": "Doors",
+                "question": "Which?",
+                "origin": "run",
+                "source": "here",
+                "licence": "MIT",
+            },
+            "data": {"source": STUDY},
+            "design": {"arms": list(VALUES), "perturbations": ["baseline"]},
+            "measures": {"primary": "passed"},
+        }
+    )
+    connection = create()
+    add_study(connection, declaration)
+    trials, measures, states = [], [], []
+    for arm, tasks in VALUES.items():
+        for task in TASKS:
+            trial_id = f"{arm}/{task}/baseline/0/0"
+            trials.append(
+                {
+                    "study": STUDY,
+                    "arm": arm,
+                    "task": task,
+                    "perturbation": "baseline",
+                    "variant": "0",
+                    "repeat": 0,
+                    "status": changes.get(trial_id, "completed"),
+                    "attempts": 1,
+                }
+            )
+            for name, value in {"passed": 1, **tasks[task]}.items():
+                number = changes.get(name, value)
+                measures.append(
+                    {
+                        "study": STUDY,
+                        "trial_id": trial_id,
+                        "measure": name,
+                        "value": None if number is None else float(number),
+                    }
+                )
+            state = {"answer": ANSWERS[arm]}
+            states.append({"study": STUDY, "trial_id": trial_id, "state": state})
+    add_rows(connection, "trials", trials)
+    add_rows(connection, "measures", measures)
+    add_rows(connection, "states", states)
+    return StudyTables(connection, STUDY)
+
+
+def row(frame, **where):
+    for name, value in where.items():
+        frame = frame[frame[name] == value]
+    (found,) = frame.to_dict("records")
+    return found
+
+
+def test_a_gate_has_two_rates(tables):
+    rates = gate_rates(tables)
+    assert len(rates) == 2 * 4
+    reached = row(rates, gate="lock", arm="open")
+    assert (reached["passed"], reached["evaluated"], reached["applicable"]) == (0, 3, 3)
+    unreached = row(rates, gate="bell", arm="open")
+    assert (unreached["evaluated"], unreached["applicable"]) == (0, 2)
+    assert math.isnan(unreached["conditional"])
+    assert unreached["unconditional"] == 0.0
+    # Wilson at 95% for 3 of 3: centre and half-width from the score equation
+    fine = row(rates, gate="lock", arm="fine")
+    assert fine["conditional_low"] == pytest.approx(0.43850, abs=5e-6)
+    assert fine["conditional_high"] == 1.0
+
+
+def test_a_gate_does_not_apply_where_nobody_has_a_value(tables):
+    assert set(gate_rates(tables, ["bell"])["applicable"]) == {2}
+
+
+def test_a_missing_trial_is_not_applicable():
+    tables = made(**{"fine/front/baseline/0/0": "missing"})
+    assert row(gate_rates(tables), gate="lock", arm="fine")["applicable"] == 2
+
+
+def test_a_gate_catches_what_the_reference_passes(tables):
+    by_arm = gate_catches(tables, "fine", by="arm")
+    assert list(by_arm["arm"]) == ["loud", "open", "sly"]
+    assert row(by_arm, arm="loud")["caught"] == 1  # the back bell fails for everybody
+    assert row(by_arm, arm="open")["gates"] == "lock"
+    assert (row(by_arm, arm="sly")["n_gates"], row(by_arm, arm="sly")["gates"]) == (0, "none")
+    by_gate = gate_catches(tables, "fine")
+    bell = row(by_gate, gate="bell")
+    assert (bell["false_alarms"], bell["caught"], bell["only"]) == (1, 1, "loud")
+    assert row(by_gate, gate="lock")["arms"] == "open"
+
+
+def test_answers_differ_in_value_and_type(tables):
+    differences = answer_differences(tables, "fine", member="answer")
+    assert len(differences) == 3 * 2
+    assert row(differences, arm="loud", field="count")["differing"] == 3
+    assert row(differences, arm="loud", field="says")["differing"] == 0
+    silent = row(differences, arm="open", field="says")
+    assert (silent["pairs"], silent["unanswered"]) == (0, 3)
+    assert math.isnan(silent["share"])
+    shown = answer_differences(tables, "fine", member="answer", only_differing=True)
+    assert set(zip(shown["arm"], shown["field"], strict=True)) == {
+        ("loud", "count"),
+        ("sly", "says"),
+    }
+
+
+def test_what_is_no_gate_or_no_arm_is_refused(tables):
+    with pytest.raises(InputError, match="a gate is 0 or 1"):
+        gate_rates(made(lock=0.5))
+    with pytest.raises(UnknownNameError, match="measure"):
+        gate_rates(tables, ["hinge"])
+    with pytest.raises(UnknownNameError, match="arm"):
+        gate_catches(tables, "nobody")
+    with pytest.raises(UnknownNameError, match="arm"):
+        answer_differences(tables, "nobody", member="answer")
+    with pytest.raises(InputError, match="accepted: gate, arm"):
+        gate_catches(tables, "fine", by="task")
