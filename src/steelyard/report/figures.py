@@ -9,6 +9,7 @@ from steelyard.report.figures_manipulation import manipulation_figure
 from steelyard.report.figures_path_map import path_map_figure
 from steelyard.report.figures_rates import rates_figure
 from steelyard.report.figures_reliability import reliability_figure
+from steelyard.report.figures_stopping import stopping_sweep_figure
 
 __all__ = [
     "Drawing",
@@ -18,4 +19,5 @@ __all__ = [
     "path_map_figure",
     "rates_figure",
     "reliability_figure",
+    "stopping_sweep_figure",
 ]

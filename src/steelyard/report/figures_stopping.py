@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 @drawn
-def sweep_figure(
+def stopping_sweep_figure(
     frame: pd.DataFrame, *, title: str, subtitle: str, name: str = "sweep", labelled: int = 5
 ) -> Drawing:
     """Draw a threshold sweep: the share of steps avoided against the rate of false stops.
