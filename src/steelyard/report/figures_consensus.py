@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -160,14 +159,15 @@ def _bands(strips: list[_Strip]) -> list[tuple[tuple[Column, ...], list[_Strip]]
 def _lines(name: str) -> list[str]:
     """Return a step's name in lines of at most nine letters where it can be broken.
 
-    An underscore at which a line ends is left out.
+    An underscore at which a line ends is left out; a word of more than ten letters is divided.
     """
     lines: list[str] = []
     for word in name.replace(" ", "_").split("_"):
         if lines and len(lines[-1]) + len(word) < 9:
             lines[-1] += f"_{word}" if "_" in name else f" {word}"
         else:
-            lines += textwrap.wrap(word, 10) or [""]
+            middle = len(word) // 2
+            lines += [f"{word[:middle]}-", word[middle:]] if len(word) > 10 else [word]
     return lines
 
 

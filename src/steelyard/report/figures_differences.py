@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _ROW = 0.38
 _LEFT = 1.25
 _PANEL = 2.5
+_BOLD_LETTER = 0.082  # inches, of 9 points
 _SAME = "#009E73"  # the band within which two arms count as the same
 _INTERVALS = (
     ("difference", "newcombe_low", "newcombe_high"),
@@ -62,7 +63,8 @@ def difference_figure(
     sheet.text(WIDTH - 0.1, sheet.top + 0.12, "verdict", size=8, ha="right", color=QUIET)
     for text, y in heads:
         behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.2}
-        sheet.text(0.1, top + y, text, size=9, weight="bold", bbox=behind)
+        size = min(9.0, 9.0 * (WIDTH - 0.2) / (len(text) * _BOLD_LETTER))
+        sheet.text(0.1, top + y, text, size=size, weight="bold", bbox=behind)
     for row, y in zip(rows, places, strict=True):
         sheet.text(0.1, top + y - 0.085, str(row[label]), size=8.5)
         sheet.text(0.1, top + y + 0.085, _counts(row), size=7.5, color=QUIET)
