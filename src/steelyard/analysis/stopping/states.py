@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from steelyard.analysis.names import Filters, resolve_filters
-from steelyard.analysis.selection import fetch_trials
 from steelyard.analysis.stopping.faults import find_faults, has_fault
 from steelyard.analysis.stopping.places import (
     BoolArray,
@@ -139,9 +138,7 @@ def read_states(
     UnknownNameError
         As :func:`steelyard.analysis.names.resolve_filters`.
     """
-    chosen = fetch_trials(tables, resolve_filters(tables, filters), OWN_STOP)
-    # In the order in which the tables are written, so that the states need no sorting.
-    trials = chosen.sort_values("trial_id", ignore_index=True)
+    trials = _read_trials(tables, resolve_filters(tables, filters))
     if trials.empty:
         raise InputError(f"study {tables.study}: no trial passes the filters; widen them")
     trial, step, signals, faulty = _read_signals(tables, trials["trial_id"])
@@ -165,6 +162,26 @@ def read_states(
         signals = {name: column[kept] for name, column in signals.items()}
     described = trials[list(TRIAL_COLUMNS)]
     return States(described, own_stop, problem, trial, step, signals, satisfied)
+
+
+def _read_trials(tables: StudyTables, chosen: dict[str, list[str] | list[int]]) -> pd.DataFrame:
+    """Return the trials that pass the filters, with their own stop as measured.
+
+    They come in the order in which the tables are written, so that the states need no sorting.
+    """
+    clauses = ["t.study = ?", *(f"list_contains(?, t.{column})" for column in chosen)]
+    query = f"""
+        SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS)},
+               m.value AS recorded, m.trial_id IS NOT NULL AS has_row
+        FROM trials t
+        LEFT JOIN measures m
+               ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = ?
+        WHERE {" AND ".join(clauses)} ORDER BY t.trial_id
+    """
+    values = [OWN_STOP, tables.study, *chosen.values()]
+    rows = tables.connection.cursor().sql(query, params=values).to_arrow_table()
+    trials: pd.DataFrame = rows.to_pandas().astype({"repeat": "int64"})
+    return trials
 
 
 def _read_signals(

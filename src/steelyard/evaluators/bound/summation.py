@@ -57,17 +57,25 @@ class RowSums:
     def __init__(self, rows: int) -> None:
         self._total: FloatArray = np.zeros(rows)
         self._lost: FloatArray = np.zeros(rows)
+        self._new: FloatArray = np.empty(rows)
+        self._scratch: FloatArray = np.empty(rows)
         self.terms: npt.NDArray[np.int8] = np.zeros(rows, dtype=np.int8)
 
     def add(self, column: FloatArray, present: BoolArray | None = None) -> None:
         """Add a term to the rows in which it is present; elsewhere it may be anything."""
         # Adding 0.0 changes neither a total nor what it lost.
         value = column if present is None else np.where(present, column, 0.0)
-        new = self._total + value
+        total, new, scratch = self._total, self._new, self._scratch
         # What rounding lost, exactly: Knuth's TwoSum, which does not ask which term is larger.
-        added = new - self._total
-        self._lost += (self._total - (new - added)) + (value - added)
-        self._total = new
+        # With added = new - total it is (total - (new - added)) + (value - added).
+        np.add(total, value, out=new)
+        added = new - total
+        np.subtract(new, added, out=scratch)
+        np.subtract(total, scratch, out=scratch)
+        np.subtract(value, added, out=added)
+        scratch += added
+        self._lost += scratch
+        self._total, self._new = new, total
         self.terms += np.int8(1) if present is None else present
 
     def sums(self) -> FloatArray:
