@@ -23,7 +23,7 @@ from steelyard.harness.handoff import (
     roundtrips,
     workspaces,
 )
-from vectors.adapters_handoff import write_tree
+from vectors.handoff_trees import write_tree
 
 ACTION_AGENT = Path(__file__).with_name("handoff_action_agent.py")
 

@@ -154,14 +154,15 @@ def parse_export_scenario(text: str | bytes, file_name: str) -> ExportScenario:
     document.require_fields(_EXPORT_FIELDS)
     document.require_version("1")
     document.require_identifier(file_name)
-    kind, state = value["handoff_kind"], value["fixture_state"]
+    kind, state, changed = (
+        value[name] for name in ("handoff_kind", "fixture_state", "expected_changed_files")
+    )
     document.require(kind in KINDS, "handoff-kind", f"accepted are {', '.join(KINDS)}")
     document.require_text("status")
     document.require(
         state in ("passing", "failing"), "fixture-state", "accepted are passing and failing"
     )
     document.require_text("goal")
-    changed = value["expected_changed_files"]
     document.require(
         bool(changed) and not path_list_faults(changed),
         "changed-files",
@@ -169,28 +170,29 @@ def parse_export_scenario(text: str | bytes, file_name: str) -> ExportScenario:
     )
     document.require_texts("risks")
     document.require_text("next_step")
-    instruction = value["malicious_session_instruction"]
+    _check_instruction(document)
+    _check_delegation(document)
+    told = ("status", "goal", "risks", "next_step", "delegation")
+    status, goal, risks, next_step, delegation = (value[name] for name in told)
+    return ExportScenario(
+        value["id"],
+        value["description"],
+        ExportScenarioFacts(kind, status, goal, tuple(risks), next_step, delegation),
+        state,
+        tuple(changed),
+        value["malicious_session_instruction"],
+    )
+
+
+def _check_instruction(document: _Document) -> None:
+    instruction = document.value["malicious_session_instruction"]
+    holds_both = is_non_blank(instruction) and (
+        COMMAND_MARKER in instruction and NETWORK_MARKER in instruction
+    )
     document.require(
-        instruction is None
-        or (
-            is_non_blank(instruction)
-            and COMMAND_MARKER in instruction
-            and NETWORK_MARKER in instruction
-        ),
+        instruction is None or holds_both,
         "malicious-placeholders",
         f"must be null or hold {COMMAND_MARKER} and {NETWORK_MARKER}",
-    )
-    _check_delegation(document)
-    facts = ExportScenarioFacts(
-        kind,
-        value["status"],
-        value["goal"],
-        tuple(value["risks"]),
-        value["next_step"],
-        value["delegation"],
-    )
-    return ExportScenario(
-        value["id"], value["description"], facts, state, tuple(changed), instruction
     )
 
 

@@ -1,0 +1,36 @@
+"""Files, links, folders and pipes as Waybill's vectors describe them."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write_tree(root: Path, tree: Mapping[str, Any]) -> None:
+    """Write files, links, folders and pipes as the vectors describe them."""
+    for name, entry in tree.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        details = {"text": entry} if isinstance(entry, str) else entry
+        if "symlink" in details:
+            path.symlink_to(details["symlink"])
+        elif "fifo" in details:
+            os.mkfifo(path)
+        elif "dir" in details:
+            path.mkdir(exist_ok=True)
+        else:
+            path.write_bytes(content(details))
+        if not path.is_symlink() and ("mode" in details or path.is_file()):
+            path.chmod(int(details.get("mode", "0644"), 8))
+
+
+def content(details: Mapping[str, Any]) -> bytes:
+    """Return what a described file holds."""
+    if "b64" in details:
+        return base64.b64decode(details["b64"])
+    if "repeat" in details:
+        return str(details["repeat"]).encode() * int(details["times"])
+    return str(details["text"]).encode()
