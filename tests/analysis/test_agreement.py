@@ -93,3 +93,23 @@ def test_confidence_runs_the_other_way(small_study: SmallStudy) -> None:
     assert list(found["threshold"][1:]) == [0.5, 0.3, 0.2, 0.1]
     with pytest.raises(InputError, match="act_when is 'above'"):
         risk_coverage(tables, "doubt", "harm", arm="a", act_when="above")  # type: ignore[arg-type]
+
+
+def test_answers_may_stand_in_the_final_output(small_study: SmallStudy) -> None:
+    rows = [
+        {
+            "arm": arm,
+            "task": task,
+            "success": 1,
+            "steps": [{"kind": "final", "name": "decide", "output": {"directive": answer}}],
+        }
+        for arm, answers in {"a": "xy", "b": "xx"}.items()
+        for task, answer in zip("tu", answers, strict=True)
+    ]
+    tables = small_study(rows)
+    row = agreement(tables, "directive", source="final", n_resamples=20).iloc[0]
+    assert (row["cases"], row["unanimous"]) == (2, 1)
+    with pytest.raises(InputError, match="no final output has the member 'verdict'"):
+        agreement(tables, "verdict", source="final")
+    with pytest.raises(InputError, match="source is 'steps'"):
+        agreement(tables, "directive", source="steps")  # type: ignore[arg-type]

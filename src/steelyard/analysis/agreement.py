@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ def agreement(
     name: str,
     *,
     arms: Sequence[str] | None = None,
+    source: Literal["covariate", "final"] = "covariate",
     by: str | Sequence[str] = (),
     n_resamples: int = 1_000,
     seed: int = 0,
@@ -45,10 +47,12 @@ def agreement(
     tables : StudyTables
         The study.
     name : str
-        The covariate that holds the answer, such as ``directive``. An arm without one did not
-        answer: the case still counts for the others.
+        What holds the answer, such as ``directive``. An arm without one did not answer: the
+        case still counts for the others.
     arms : sequence of str, optional
         At least two; all arms when absent.
+    source : {"covariate", "final"}, default "covariate"
+        Whether ``name`` is a covariate, or a member of the trials' final output.
     by : str or sequence of str, default ()
         Strata, of perturbation, task, variant and repeat.
     n_resamples, seed : int
@@ -81,7 +85,7 @@ def agreement(
     chosen = present_arms(tables) if arms is None else [resolve_arm(tables, arm) for arm in arms]
     if len(set(chosen)) < 2 or "arm" in columns:
         raise InputError("agreement is between at least two arms, over cases; do not group by arm")
-    answers = _answers(tables, name, chosen, filters)
+    answers = _answers(tables, name, source, chosen, filters)
     groups = answers.groupby(list(columns), sort=True) if columns else [((), answers)]
     rows = [
         dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
@@ -93,16 +97,28 @@ def agreement(
 
 
 def _answers(
-    tables: StudyTables, name: str, arms: list[str], filters: TrialFilters
+    tables: StudyTables, name: str, source: str, arms: list[str], filters: TrialFilters
 ) -> pd.DataFrame:
-    """Return one row per arm and case with its answer, None where it has none."""
-    covariates = tables.frame("covariates")
-    known = sorted(set(covariates["name"]))
-    if name not in known:
-        raise UnknownNameError("covariate", name, known, f"study {tables.study}")
+    """Return one row per arm and case with its answer, NA where it has none."""
     trials = fetch_trials(tables, resolve_filters(tables, {**filters, "arm": arms}))
-    wanted = covariates.loc[covariates["name"].eq(name), ["trial_id", "value"]]
-    return trials.merge(wanted, on="trial_id", how="left")[[*CASE, "arm", "value"]]
+    if source == "final":
+        query = """
+            SELECT trial_id, arg_max(json_extract_string(output, ?), step_index) AS value
+            FROM steps WHERE study = ? AND kind = 'final' GROUP BY trial_id
+        """
+        path = "$." + json.dumps(name)
+        given = tables.connection.execute(query, [path, tables.study]).df()
+        if given["value"].isna().all():
+            raise InputError(f"study {tables.study}: no final output has the member {name!r}")
+    elif source == "covariate":
+        covariates = tables.frame("covariates")
+        known = sorted(set(covariates["name"]))
+        if name not in known:
+            raise UnknownNameError("covariate", name, known, f"study {tables.study}")
+        given = covariates.loc[covariates["name"].eq(name), ["trial_id", "value"]]
+    else:
+        raise InputError(f"source is {source!r}; accepted: covariate, final")
+    return trials.merge(given, on="trial_id", how="left")[[*CASE, "arm", "value"]]
 
 
 def _agreeing(part: pd.DataFrame, n_resamples: int, seed: int) -> dict[str, Any]:
