@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from steelyard.harness.models.keys import recording_key
 from steelyard.harness.models.prices import PUBLISHED_PRICES, price_of
-from steelyard.harness.models.request import TokenUsage, recording_key
+from steelyard.harness.models.request import TokenUsage
 
 
 def cache_key(case: Mapping[str, Any]) -> str:

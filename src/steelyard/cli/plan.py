@@ -62,21 +62,7 @@ def _plan_results(summary: DesignSummary, confidence: float) -> Iterator[Result]
         "Nothing has been run for this.",
         summary.study,
     )
-    yield Result(
-        "plan arms",
-        summary.arms,
-        [
-            column("arm", "arm"),
-            column("kind", "kind"),
-            column("trials", "trials", kind="count"),
-            column("model calls", "model_calls", kind="count"),
-            column("best bound", "best_bound", kind="rate"),
-            column("best bound\nover tasks", "best_clustered_bound", kind="rate"),
-        ],
-        f"best bound: the certified bound ({level}) if no trial fails; over tasks: if the trials "
-        "of a task are all alike.",
-        summary.study,
-    )
+    yield _arms_result(summary, level)
     yield Result(
         "plan comparisons",
         summary.comparisons,
@@ -91,6 +77,26 @@ def _plan_results(summary: DesignSummary, confidence: float) -> Iterator[Result]
         "power: of the exact permutation test at the assumed rates ([run.expected], else the "
         "margin apart near 0.5).\nover tasks: if the trials of a task are all alike; the truth "
         "lies between the two.",
+        summary.study,
+    )
+
+
+def _arms_result(summary: DesignSummary, level: str) -> Result:
+    from steelyard.report.tables import column
+
+    return Result(
+        "plan arms",
+        summary.arms,
+        [
+            column("arm", "arm"),
+            column("kind", "kind"),
+            column("trials", "trials", kind="count"),
+            column("model calls", "model_calls", kind="count"),
+            column("best bound", "best_bound", kind="rate"),
+            column("best bound\nover tasks", "best_clustered_bound", kind="rate"),
+        ],
+        f"best bound: the certified bound ({level}) if no trial fails; over tasks: if the trials "
+        "of a task are all alike.",
         summary.study,
     )
 

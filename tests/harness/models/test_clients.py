@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import tomllib
 
 import pytest
 
+import invoice_domains  # noqa: F401 - puts the experiments on the path
 from harness.model_server import Reply
 from steelyard.errors import InputError, StudyError
+from steelyard.harness import models
 from steelyard.harness.entry_points import build
 from steelyard.harness.models import (
     Anthropic,
@@ -16,6 +19,7 @@ from steelyard.harness.models import (
     ModelRequest,
     OpenAICompatible,
     TokenUsage,
+    ToolAgent,
     ToolCall,
 )
 from steelyard.harness.models.request import ModelResponse
@@ -201,3 +205,13 @@ def test_a_recorded_answer_is_the_answer():
     )
     answer = ModelResponse("so", calls, "max_tokens", "m", TokenUsage(1, 2, 3, 4), [{"type": "x"}])
     assert ModelResponse.from_record(json.loads(json.dumps(answer.to_record()))) == answer
+
+
+def test_the_example_of_the_package_is_one(tmp_path):
+    text = models.__doc__
+    example = tomllib.loads(text[text.index("[run.model]") : text.index("The key is read")])
+    run = example["run"]
+    source = Anthropic(tmp_path / "recordings", True, **run["model"]["parameters"])
+    assert source.largest_cost_usd(1) > 0
+    for arm in run["arms"].values():
+        ToolAgent(**arm["parameters"])

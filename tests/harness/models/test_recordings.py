@@ -12,8 +12,8 @@ import pytest
 
 from steelyard.errors import StoreError
 from steelyard.harness.models import merging
+from steelyard.harness.models.keys import recording_key
 from steelyard.harness.models.recordings import Recordings
-from steelyard.harness.models.request import recording_key
 
 ANSWER = {"trial": "a/t/b/0/0", "turn": 0, "response": {"text": "é😀" * 40, "tool_calls": []}}
 

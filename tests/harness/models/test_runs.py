@@ -6,20 +6,15 @@ import json
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from harness.model_server import KEY, Fault, Reply, counting_mind, served
-from harness.models.conftest import KINDS, base_url
-from steelyard.cli.main import app
+from harness.models.conftest import KINDS
+from harness.models.running import FREE, model, rows, steelyard, tables
 from steelyard.errors import StudyError, UnknownNameError
-from steelyard.harness.export import export_run
 from steelyard.harness.models.recordings import Recordings
-from steelyard.store.connect import connect
 
-PRICES = {"small": {"input": 1.0, "output": 5.0}}
 FAULTS = (
     Fault(429, {"retry-after": "0"}),
     Fault(500),
@@ -28,40 +23,26 @@ FAULTS = (
     Fault(503, {}, "<html>busy</html>"),
     Fault(200, {"content-type": "text/html"}, "<html>"),
 )
-FREE = {"free": {"entry": "steelyard.harness.models:ToolAgent", "parameters": {"turns": 6}}}
+
+READING = """
+from steelyard.harness.arms import PlanExecute
+from steelyard.harness.models import ModelInterpreter
 
 
-def model(kind: str, server, **parameters) -> dict:
-    settings = {
-        "model": "small",
-        "base_url": base_url(kind, server),
-        "api_key_env": "TEST_KEY",
-        "first_wait_seconds": 0.001,
-        "prices": PRICES,
-        **parameters,
-    }
-    return {
-        "entry": f"steelyard.harness.models:{KINDS[kind].__name__}",
-        "parameters": settings,
-    }
+def add(ask, target):
+    ask("add", number=int(target))
+    return "added"
+
+
+class Reading(PlanExecute):
+    def __init__(self):
+        super().__init__(add, ModelInterpreter("Answer with a JSON object.", "target"), "target")
+"""
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
     monkeypatch.setenv("TEST_KEY", KEY)
-
-
-def steelyard(*arguments) -> tuple[int, str, str]:
-    """Run the program in this process; `start` in one of its own."""
-    ended = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-        raise ended.exception
-    return ended.exit_code, ended.stdout, ended.stderr
-
-
-def start(*arguments) -> subprocess.Popen:
-    command = [sys.executable, "-m", "steelyard", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture
@@ -72,23 +53,6 @@ def unplugged(monkeypatch):
         raise AssertionError("somebody wants to use the network")
 
     return lambda: monkeypatch.setattr(socket.socket, "connect", connect)
-
-
-def database(folder: Path, suffix: str = "") -> Path:
-    return folder.parents[1] / "build" / "runs" / f"{folder.name}{suffix}.duckdb"
-
-
-def tables(folder: Path, suffix: str = "") -> dict[str, bytes]:
-    target = folder.parents[1] / f"exported{suffix}"
-    return {path.name: path.read_bytes() for path in export_run(database(folder, suffix), target)}
-
-
-def rows(folder: Path, query: str) -> list[tuple]:
-    connection = connect(database(folder))
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -172,20 +136,6 @@ def test_executors_and_paraphrases_may_ask_the_model_too(experiment):
             return Reply(f'```json\n{{"target": "{said.prompt.rstrip(".").split()[-1]}"}}\n```')
         return counting_mind(said)
 
-    toy = """
-from steelyard.harness.arms import PlanExecute
-from steelyard.harness.models import ModelInterpreter
-
-
-def add(ask, target):
-    ask("add", number=int(target))
-    return "added"
-
-
-class Reading(PlanExecute):
-    def __init__(self):
-        super().__init__(add, ModelInterpreter("Answer with a JSON object.", "target"), "target")
-"""
     with served(mind) as server:
         folder = experiment(
             arms={"reading": {"entry": "reading:Reading"}},
@@ -193,7 +143,7 @@ class Reading(PlanExecute):
             variants=2,
             model=model("openai", server),
         )
-        (folder / "reading.py").write_text(toy)
+        (folder / "reading.py").write_text(READING)
         code, _, errors = steelyard("run", folder)
         assert (code, errors) == (0, "")
     assert rows(folder, "SELECT count(*), sum(value) FROM measures WHERE measure = 'reached'") == [
@@ -207,46 +157,6 @@ class Reading(PlanExecute):
     assert not (folder / "nothing.duckdb").exists()
 
 
-def test_two_runs_at_once_stop_at_the_cap_that_they_share(experiment):
-    with served() as server:
-        server.delay = 0.01
-        # An answer costs some 0.0001 USD; one could cost 0.003.
-        shared = {"journal": "../spend.journal", "spend_cap_usd": 0.006, "max_tokens": 200}
-        folders = [
-            experiment(arms=FREE, repeats=10, name=name, model=model("openai", server, **shared))
-            for name in ("one", "two")
-        ]
-        runs = [start("run", folder) for folder in folders]
-        for run in runs:
-            _, errors = run.communicate(timeout=200)
-            assert run.returncode == 1
-            assert "stopped: the spend cap of 0.006 USD leaves too little" in errors
-        prices = {"prompt_tokens": 1.0, "completion_tokens": 5.0}
-        spent = sum(
-            prices[name] * answer["usage"][name] / 1e6
-            for answer in server.answers
-            for name in prices
-        )
-        assert 0.002 < spent <= 0.006
-        for folder in folders:
-            assert rows(folder, "SELECT count(*) FROM trials WHERE status = 'failed'") == [(0,)]
-
-
-def test_two_runs_of_one_study_at_once_buy_every_answer_once(experiment, tmp_path):
-    with served() as server:
-        server.delay = 0.02
-        folder = experiment(arms=FREE, repeats=4, model=model("openai", server))
-        databases = [tmp_path / "one.duckdb", tmp_path / "two.duckdb"]
-        runs = [start("run", folder, "--database", database) for database in databases]
-        assert [run.communicate(timeout=200) and run.returncode for run in runs] == [0, 0]
-        assert len(server.answers) == len(Recordings(folder / "recordings"))
-    one, two = (
-        [path.read_bytes() for path in export_run(database, tmp_path / database.stem)]
-        for database in databases
-    )
-    assert one == two
-
-
 def test_a_trial_that_the_provider_refuses_fails_and_replays_as_failed(experiment):
     with served() as server:
         folder = experiment(arms=FREE, model=model("openai", server))
@@ -257,32 +167,6 @@ def test_a_trial_that_the_provider_refuses_fails_and_replays_as_failed(experimen
     assert "RequestRefusedError: the provider refused the request: HTTP 400" in failed[0][1]
     assert steelyard("replay", folder)[0] == 0
     assert tables(folder, ".replay") == tables(folder)
-
-
-def test_the_plan_states_calls_and_what_they_can_cost(experiment):
-    perturbations = {
-        "baseline": {"entry": "toy:Baseline"},
-        "paraphrase": {"entry": "steelyard.harness.models:Paraphrase"},
-    }
-    settings = {"model": "small", "prices": PRICES, "max_tokens": 100, "max_request_bytes": 9_000}
-
-    def model_of(parameters: dict) -> dict:
-        return {"entry": "steelyard.harness.models:Anthropic", "parameters": parameters}
-
-    def plan(name: str, **parameters) -> dict:
-        declared = model_of({**settings, **parameters})
-        folder = experiment(FREE, perturbations, name=name, variants=3, model=declared)
-        return json.loads(steelyard("plan", folder, "--json")[1])
-
-    found = plan("open")
-    shown = steelyard("plan", experiment(FREE, name="open2", model=model_of(settings)))[1]
-    assert "model calls, whose answers cost at most 0." in " ".join(shown.split())
-    calls = 3 * 2 * 3 * 6 + 3 * (1 + 3 + 2)
-    assert found["model_calls"] == calls
-    each = ((9_000 + 1_000) * 1.25 + 100 * 5.0) / 1e6
-    assert found["largest_cost_usd"] == pytest.approx(calls * each)
-    assert plan("capped", spend_cap_usd=0.5)["largest_cost_usd"] == 0.5
-    assert plan("unknown", prices={})["largest_cost_usd"] is None
 
 
 def test_recordings_are_counted_and_what_killed_runs_left_is_merged(experiment):

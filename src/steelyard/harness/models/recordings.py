@@ -2,7 +2,7 @@
 
 A folder of recordings holds ``responses.txt``, sorted, and one ``part-*.txt`` for each process that
 recorded since; all are read alike. A line is ``<CRC-32> <key> <answer>``: the key is that of
-`steelyard.harness.models.request.recording_key`, the answer is JSON, compressed. Files are only
+`steelyard.harness.models.keys.recording_key`, the answer is JSON, compressed. Files are only
 appended to. `Recordings.compact` merges the parts into ``responses.txt``; its bytes depend on the
 recordings alone, so it can be committed. No time, machine or address is in it.
 """

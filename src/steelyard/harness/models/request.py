@@ -6,8 +6,6 @@ is made of, `ModelResponse.to_record` what it holds. Neither has a clock, a mach
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -175,37 +173,6 @@ def tool_content(tool: Tool) -> dict[str, Any]:
         "description": storable(tool.description),
         "parameters": dict(tool.parameters),
     }
-
-
-def request_text(content: Mapping[str, Any]) -> str:
-    """Return a request's content as ASCII JSON with sorted names.
-
-    Its length is never less than that of the same text in UTF-8, and a token is never shorter
-    than a byte: so it bounds the number of tokens as well.
-    """
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def recording_key(trial: str, turn: int, content: Mapping[str, Any]) -> str:
-    """Return the key under which the answer to a request is recorded.
-
-    Parameters
-    ----------
-    trial : str
-        The trial id. It is part of the key, so that two repeats never share an answer.
-    turn : int
-        How many requests of the trial came before, from 0.
-    content : mapping
-        See `ModelRequest.content`.
-
-    Returns
-    -------
-    str
-        SHA-256, in hexadecimal, of the ASCII JSON (sorted names, no spaces) of the content together
-        with ``trial_key`` and ``turn``.
-    """
-    named = {**content, "trial_key": trial, "turn": turn}
-    return hashlib.sha256(request_text(named).encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

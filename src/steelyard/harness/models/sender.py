@@ -17,7 +17,8 @@ from steelyard.harness.models.failures import (
     failure_of,
 )
 from steelyard.harness.models.journal import SpendJournal
-from steelyard.harness.models.request import ModelResponse, request_text
+from steelyard.harness.models.keys import request_text
+from steelyard.harness.models.request import ModelResponse
 from steelyard.harness.models.settings import ClientSettings
 from steelyard.harness.protocols import NotRunError, StopRunError
 

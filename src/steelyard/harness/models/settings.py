@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from steelyard.errors import InputError
+from steelyard.harness.models.keys import request_text
 from steelyard.harness.models.prices import Price, price_of
-from steelyard.harness.models.request import request_text
 from steelyard.harness.protocols import StopRunError
 from steelyard.store.toml_files import Declared
 

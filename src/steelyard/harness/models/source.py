@@ -19,13 +19,9 @@ from steelyard.harness.arms import ArmError
 from steelyard.harness.models import anthropic_messages, openai_chat
 from steelyard.harness.models.failures import RequestRefusedError
 from steelyard.harness.models.journal import SpendJournal
+from steelyard.harness.models.keys import recording_key, request_text
 from steelyard.harness.models.recordings import Recordings
-from steelyard.harness.models.request import (
-    ModelRequest,
-    ModelResponse,
-    recording_key,
-    request_text,
-)
+from steelyard.harness.models.request import ModelRequest, ModelResponse
 from steelyard.harness.models.sender import Keep, Sender, Wire, not_of_the_arm
 from steelyard.harness.models.settings import ClientSettings, checked_settings
 from steelyard.harness.protocols import NotRunError, StopRunError, Usage
