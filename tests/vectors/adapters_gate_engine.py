@@ -192,6 +192,35 @@ def refusal_row(error: GateInputError, otherwise: str) -> dict[str, Any]:
     return {"error_class": "ValidationError", "errors": fields}
 
 
+def vote_rows(graph: DecisionGraph) -> dict[str, Any]:
+    """Write the votes of a graph as the vectors do."""
+    return {
+        name: {
+            "verdict": result.verdict.value,
+            "confidence": result.confidence,
+            "hard_veto": result.hard_veto,
+            "reason_codes": result.reason_codes,
+            "n_unresolved": len(result.unresolved_questions),
+        }
+        for name, result in graph.evaluators.items()
+    }
+
+
+def finding_rows(graph: DecisionGraph) -> dict[str, Any]:
+    """Write conflicts, assumptions and probes of a graph as the vectors do."""
+    return {
+        "evidence_conflicts": conflict_rows(graph.evidence_conflicts),
+        "shared_assumptions": [atom.predicate for atom in graph.shared_assumptions],
+        "conflicting_assumptions": [
+            [atom.predicate, atom.polarity] for atom in graph.conflicting_assumptions
+        ],
+        "counterfactuals": [
+            [c.key, c.original, c.probed, c.delta, c.resolving, list(c.flips)]
+            for c in graph.counterfactuals
+        ],
+    }
+
+
 def evaluate(data: Mapping[str, Any]) -> dict[str, Any]:
     """Judge a context."""
     context = context_of(data["context"])
@@ -212,16 +241,7 @@ def evaluate(data: Mapping[str, Any]) -> dict[str, Any]:
         "classifier_reason_codes": graph.classifier.reason_codes,
         "feature_scores": graph.classifier.feature_scores,
         "selected_evaluators": list(graph.selected_evaluators),
-        "evaluators": {
-            name: {
-                "verdict": result.verdict.value,
-                "confidence": result.confidence,
-                "hard_veto": result.hard_veto,
-                "reason_codes": result.reason_codes,
-                "n_unresolved": len(result.unresolved_questions),
-            }
-            for name, result in graph.evaluators.items()
-        },
+        "evaluators": vote_rows(graph),
         "delta": graph.contradiction_score,
         "uncertainty": graph.uncertainty_score,
         "confidence": graph.confidence,
@@ -235,15 +255,7 @@ def evaluate(data: Mapping[str, Any]) -> dict[str, Any]:
         "eligibility": eligibility_row(graph),
         "conflict_signals": signals_of(graph.conflict_signals),
         "aligned_delta": aligned_of(graph.aligned_delta),
-        "evidence_conflicts": conflict_rows(graph.evidence_conflicts),
-        "shared_assumptions": [atom.predicate for atom in graph.shared_assumptions],
-        "conflicting_assumptions": [
-            [atom.predicate, atom.polarity] for atom in graph.conflicting_assumptions
-        ],
-        "counterfactuals": [
-            [c.key, c.original, c.probed, c.delta, c.resolving, list(c.flips)]
-            for c in graph.counterfactuals
-        ],
+        **finding_rows(graph),
         "errors": [[error.evaluator, error.error_type] for error in graph.errors],
     }
 

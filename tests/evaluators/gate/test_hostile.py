@@ -198,6 +198,18 @@ def test_as_published_bombs_are_bounded_too() -> None:
     assert decide(deep, compatibility=PUBLISHED).directive == "escalate"
 
 
+def test_numbers_at_the_edge_of_a_double_make_no_evaluator_fail_or_approve() -> None:
+    items = [evidence(f"e{n}", numeric_claims={"amount": n * 9e307}) for n in (-1, 0.5, 1, 1.9)]
+    term = {"fact_key": "amount", "weight": 1e308, "direction": "minimize", "target": 1e308}
+    objective = {"id": "o", "terms": [term, {**term, "direction": "hit"}], "reject_below": 0.9}
+    fields = refund(evidence=items, objective=objective, facts={"amount": -(10**300)})
+    votes = Gate().votes(read_context(fields))
+    assert votes["utility"].verdict == "undetermined"
+    decision = decide({**fields, "force_evaluators": list(votes)})
+    assert decision.graph.errors == ()
+    assert decision.directive != "execute"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -229,6 +229,8 @@ def _variation(values: Sequence[float]) -> float:
     mean = sum(values) / len(values)
     if mean == 0:
         return 0.0
-    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    # A product overflows to infinity where a power would raise.
+    squares = sum((value - mean) * (value - mean) for value in values)
+    deviation = math.sqrt(squares / len(values))
     variation = abs(deviation / mean)
     return variation if math.isfinite(variation) else math.inf

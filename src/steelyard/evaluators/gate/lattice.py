@@ -69,18 +69,27 @@ def rule_on(
         u_insufficient=u_insufficient,
         may_veto=may_veto,
     )
+    insufficient = uncertainty >= u_insufficient
+    codes = _review_reasons(results, ruling.disposition, insufficient=insufficient, severe=severe)
+    return Ruling(ruling.disposition, ruling.verdict, ruling.rationale, codes)
+
+
+def _review_reasons(
+    results: Results, disposition: Disposition, *, insufficient: bool, severe: bool
+) -> tuple[str, ...]:
+    """Return why a person should look, in a fixed order."""
     codes: dict[str, None] = {}
-    if ruling.disposition is Disposition.HARD_VETO:
+    if disposition is Disposition.HARD_VETO:
         codes.setdefault(reasons.REVIEW_VETO)
-    if ruling.disposition is Disposition.CONFLICT:
+    if disposition is Disposition.CONFLICT:
         codes.setdefault(reasons.REVIEW_CONFLICT)
-    if uncertainty >= u_insufficient:
+    if insufficient:
         codes.setdefault(reasons.REVIEW_UNCERTAINTY)
     if severe:
         codes.setdefault(reasons.REVIEW_EVIDENCE)
     policy = results.get("policy")
     if (
-        ruling.disposition is Disposition.QUALIFIED_CONSENSUS
+        disposition is Disposition.QUALIFIED_CONSENSUS
         and policy is not None
         and policy.verdict in {Verdict.CAUTION, Verdict.REJECT}
     ):
@@ -88,7 +97,7 @@ def rule_on(
     for result in results.values():
         held = set(result.reason_codes)
         codes.update(dict.fromkeys(code for code in reasons.EVALUATOR_REVIEWS if code in held))
-    return Ruling(ruling.disposition, ruling.verdict, ruling.rationale, tuple(codes))
+    return tuple(codes)
 
 
 def _first_match(

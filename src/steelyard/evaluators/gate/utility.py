@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from steelyard.evaluators.gate import reasons
 from steelyard.evaluators.gate.enums import CitationKind, Verdict
 from steelyard.evaluators.gate.results import AssumptionAtom, Citation, Claim, EvaluatorResult
@@ -46,6 +48,8 @@ def judge_utility(situation: Situation) -> EvaluatorResult:
         breached = breached or breach
         total += term.weight * norm
         weight += abs(term.weight)
+    if weight == math.inf:
+        return _abstain("the weights of the objective are too large", [reasons.MISSING_OBJECTIVE])
     return _result(situation, objective, _verdict(objective, total / (weight or 1), breached))
 
 
