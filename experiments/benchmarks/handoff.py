@@ -3,8 +3,8 @@
     .venv/bin/python experiments/benchmarks/handoff.py --rounds 5 --report FILE
 
 The tree has 20,000 files in 100 folders. The snapshot is timed in turns with a plain walk that
-reads every file and hashes it, all in one process. The matrix is the faithful scripted agent in fourteen
-imports, six exports and the four routes of three roundtrips, one after the other.
+reads every file and hashes it, all in one process. The matrix is the faithful scripted agent in
+fourteen imports, six exports and the four routes of three roundtrips, one after the other.
 """
 
 from __future__ import annotations
