@@ -92,6 +92,7 @@ READINGS = (
     column("candidate", "candidate_successes", "candidate_total", kind="fraction"),
     column("difference, points", "difference", kind="points"),
     column("95%, trials as independent", "newcombe_low", "newcombe_high", kind="points interval"),
+    column("95%, tasks as the unit", "clustered_low", "clustered_high", kind="points interval"),
     column("p, within tasks", "p_stratified", kind="p"),
     column("verdict", "verdict"),
 )

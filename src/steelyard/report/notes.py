@@ -29,8 +29,8 @@ TESTS = (
 )
 
 READINGS = (
-    "The verdict is for other tasks like these, from the interval with tasks as the unit (in the "
-    "CSV file); p is about these tasks."
+    "The verdict is for other tasks like these, from the interval with tasks as the unit; p is "
+    "about these tasks."
 )
 
 CERTIFICATES = (
