@@ -154,6 +154,7 @@ def _with_tools(case: Case, allow: list[str] | None) -> Case:
 def _text(gate: Gate, case: Case, now: datetime | None, forms: tuple[bool, bool, bool]) -> str:
     """Return what is printed for one case; in a batch JSON takes one line."""
     from steelyard.evaluators.gate import GateInputError, decide_case, explained
+    from steelyard.evaluators.gate.errors import printable
 
     explain, graph, many = forms
     try:
@@ -162,10 +163,10 @@ def _text(gate: Gate, case: Case, now: datetime | None, forms: tuple[bool, bool,
         if not many:
             raise
         if explain:
-            return f"Case {case.case}\nnot decided: {error}\n\n"
+            return f"Case {printable(case.case)}\nnot decided: {printable(str(error))}\n\n"
         return _line({"case": case.case, "status": "error", "error": str(error)})
     if explain:
-        heading = f"Case {case.case}\n" if many else ""
+        heading = f"Case {printable(case.case)}\n" if many else ""
         return heading + explained(decision) + ("\n" if many else "")
     document = decision.graph.to_dict() if graph else decision.envelope.to_dict()
     if many:

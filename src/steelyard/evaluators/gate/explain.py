@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.evaluators.gate.engine import Decision
+from steelyard.evaluators.gate.errors import printable
 from steelyard.evaluators.gate.graph import DecisionGraph
 from steelyard.evaluators.gate.results import EvaluatorResult
 
@@ -21,11 +22,11 @@ def explained(decision: Decision) -> str:
     -------
     str
         Directive and reasons, checks, votes with their claims, agreement, probes; ends with a
-        line break.
+        line break. Characters that are not printable are written as escapes.
     """
     lines = [*_head(decision), *_checks(decision.graph), *_votes(decision.graph)]
     lines += [*_agreement(decision.graph), *_conflicts(decision.graph), *_probes(decision.graph)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(printable(line) for line in lines) + "\n"
 
 
 def _head(decision: Decision) -> Iterator[str]:

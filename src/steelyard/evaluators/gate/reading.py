@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from steelyard.errors import DataError
 from steelyard.evaluators.gate.compatibility import DEFAULT, Compatibility
 from steelyard.evaluators.gate.context import Proposal, ReasoningContext
-from steelyard.evaluators.gate.errors import GateInputError
+from steelyard.evaluators.gate.errors import GateInputError, printable
 from steelyard.trials import strict_json
 
 MAX_DOCUMENT = 50_000_000
@@ -79,7 +79,7 @@ def validated(
 
 def _refusal(error: ValidationError, where: str) -> GateInputError:
     faults = error.errors(include_url=False, include_input=False, include_context=False)
-    fields = tuple((".".join(map(str, f["loc"])), str(f["type"])) for f in faults)
+    fields = tuple((printable(".".join(map(str, f["loc"]))), str(f["type"])) for f in faults)
     shown = [
         f"{path or 'the whole'}: {fault['msg']}"
         for (path, _), fault in zip(fields, faults[:_SHOWN_FAULTS], strict=False)

@@ -73,7 +73,8 @@ class GateSettings(Record):
     dynamic_tau : bool, default True
         Whether the thresholds adapt to the case.
     uncited_penalty : float, default 0.50
-        Factor on the confidence of a claim that rests on nothing.
+        Factor on the confidence of a claim that rests on nothing. It shows in the graph and
+        changes no directive.
     min_heads : int, default 3
         Fewest evaluators heard.
     stale_hours : float, default 168
