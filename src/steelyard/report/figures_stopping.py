@@ -22,7 +22,11 @@ _KEY = {
 }
 """Marker, colour and words of the references, by the first word of their name."""
 
+_ENDS = ("low", "high")
+_SHADE = "#DCEAF5"
+
 Row = dict[str, Any]
+Point = tuple[float, float]
 
 
 @drawn
@@ -46,8 +50,8 @@ def stopping_sweep_figure(
     Returns
     -------
     Drawing
-        The curve through the thresholds, its simultaneous band (in both directions, so that the
-        band of neighbouring thresholds overlaps), and the references on the same axes.
+        The curve through the thresholds, its simultaneous band in both directions, and the
+        references on the same axes.
     """
     rows = [row for row in records(frame) if not formats.is_missing(row["false_stop_rate"])]
     curve = [row for row in rows if row["setting"] == "threshold"]
@@ -98,39 +102,58 @@ def _scales(axes: Axes, rows: list[Row]) -> None:
 
 
 def _band(axes: Axes, curve: list[Row]) -> None:
-    """Shade, for each threshold, the box in which its two true values lie."""
-    from matplotlib.patches import Rectangle
+    """Shade where the curve may run: each threshold's box, drawn out to that of the next one."""
+    from matplotlib.patches import Polygon
 
-    for row in curve:
-        sides = [row[f"{what}_band_{end}"] for what in ("false_stop", "steps") for end in _ENDS]
-        if any(formats.is_missing(side) for side in sides):
-            continue
-        left, right, low, high = map(float, sides)
-        axes.add_patch(
-            Rectangle(
-                (left, low), right - left, high - low, facecolor=PALETTE[5], edgecolor="none",
-                alpha=0.13, zorder=0,
-            )
-        )  # fmt: skip
+    boxes = [box for box in map(_box, curve) if box is not None]
+    for box, following in zip(boxes, [*boxes[1:], *boxes[-1:]], strict=True):
+        axes.add_patch(Polygon(_hull([*box, *following]), color=_SHADE, linewidth=0, zorder=0))
 
 
-_ENDS = ("low", "high")
+def _box(row: Row) -> list[Point] | None:
+    """Return the corners of a threshold's simultaneous limits; None where one is missing."""
+    sides = [row[f"{what}_band_{end}"] for what in ("false_stop", "steps") for end in _ENDS]
+    if any(formats.is_missing(side) for side in sides):
+        return None
+    left, right, low, high = map(float, sides)
+    return [(left, low), (left, high), (right, low), (right, high)]
+
+
+def _hull(points: list[Point]) -> list[Point]:
+    """Return the corners of the smallest convex area that holds the points, in order."""
+
+    def half(ordered: list[Point]) -> list[Point]:
+        side: list[Point] = []
+        for point in ordered:
+            while len(side) > 1 and _turn(side[-2], side[-1], point) <= 0:
+                side.pop()
+            side.append(point)
+        return side[:-1]
+
+    ordered = sorted(set(points))
+    return half(ordered) + half(ordered[::-1])
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _labels(axes: Axes, curve: list[Row], wanted: int) -> None:
     """Write some thresholds beside their points, never two at one place."""
-    drawn_at: list[tuple[float, float]] = []
+    drawn_at: list[Point] = []
     every = max(1, round(len(curve) / max(wanted, 1)))
+    limit, top = axes.get_xlim()[1], axes.get_ylim()[1]
     for place, row in enumerate(curve):
-        if place % every and place != len(curve) - 1:
-            continue
         x, y = float(row["false_stop_rate"]), float(row["steps_share"])
-        if any(abs(x - a) < 0.05 and abs(y - b) < 0.05 for a, b in drawn_at):
+        near = any(abs(x - a) < 0.08 * limit and abs(y - b) < 0.1 * top for a, b in drawn_at)
+        if near or (place % every and place != len(curve) - 1):
             continue
         drawn_at.append((x, y))
+        beyond, bottom = x > 0.8 * limit, y < 0.02 * top
         axes.annotate(
-            f"T = {float(row['threshold']):g}", (x, y), (6, -3), textcoords="offset points",
-            fontsize=8, ha="left", va="top", color=INK,
+            f"T = {float(row['threshold']):g}", (x, y), (-7 if beyond else 9, 0 if bottom else -2),
+            textcoords="offset points", fontsize=8, ha="right" if beyond else "left",
+            va="center" if bottom else "bottom" if beyond else "top", color=INK,
         )  # fmt: skip
 
 
