@@ -155,11 +155,16 @@ class TestSource:
         assert done.returncode == 0, done.stdout
 
 
+VECTORS_OF_A_SCAN = "tests/vectors/waybill/validate_bundle.json"
+
+
 class TestTrackedFiles:
     def test_no_path_of_a_machine(self):
         # A folder directly below the root, as an author's machine has it.
         pattern = re.compile(r"(?<![\w.:/])/(?:work|root|farm|home/\w+|Users/\w+|tmp/\w+)/")
-        found = [name for name, text in tracked_texts() if pattern.search(text)]
+        # Reference vectors of a secret scan hold made-up home folders.
+        searched = ((n, text) for n, text in tracked_texts() if n != VECTORS_OF_A_SCAN)
+        found = [name for name, text in searched if pattern.search(text)]
         assert found == []
 
     def test_no_package_index_is_named(self):

@@ -20,6 +20,7 @@ from steelyard.evaluators.handoff.repository import canonical_diff
 from steelyard.evaluators.handoff.sections import required_sections
 
 BUNDLE = Path(".waybill")
+HOME = "/home" + "/sam"  # of nobody
 OPPOSITE = {"passing": "failing", "failing": "passing"}
 
 
@@ -264,7 +265,7 @@ def flood(stream: TextIO) -> Callable:
 
 
 EFFECT_FAULTS: dict[str, Callable] = {
-    "post-check-artifact-pollution": write(".waybill/commands.log", "saw /home/sam/door\n", "a"),
+    "post-check-artifact-pollution": write(".waybill/commands.log", f"saw {HOME}/door\n", "a"),
     "same-shape-content-drift": write("src/retry.py", "# drift\n", "a"),
     "outside-write": write("outside.txt", "x"),
     "outside-directory": lambda _request: Path("outside-directory").mkdir(),
