@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.errors import StoreError, StudyError
-from steelyard.harness.export import export_run
+from steelyard.harness.export import FILES, export_run
 from steelyard.harness.runner import run_study
 from steelyard.store import build_database, connect, write_manifest
 from steelyard.store.manifest import read_manifest, verify
@@ -31,7 +31,7 @@ def test_the_loader_reads_back_what_was_run(project, tmp_path):
     write_manifest(root / "data", "toy_study")
     build_database(root, tmp_path / "built.duckdb")
     run, built = connect(database), connect(tmp_path / "built.duckdb")
-    for table in ("trials", "steps", "states", "measures", "violations", "covariates", "studies"):
+    for table in (*FILES, "studies"):
         query = f"SELECT * FROM {table} ORDER BY ALL"
         assert built.execute(query).fetchall() == run.execute(query).fetchall(), table
     run.close()
@@ -99,7 +99,7 @@ def test_only_the_runs_own_files_are_listed_anew(project, tmp_path):
     run_study(study, tmp_path / "run.duckdb")
     export_run(tmp_path / "run.duckdb", root / "data" / "toy_study")
     write_manifest(root / "data", "toy_study")
-    assert len(read_manifest(root / "data").files) == 7
+    assert len(read_manifest(root / "data").files) == len(FILES) + 1
     verify(root / "data", ["toy_study"])
     with pytest.raises(Exception, match=r"other/x\.csv: changed"):
         verify(root / "data")
