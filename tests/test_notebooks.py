@@ -16,6 +16,7 @@ def test_there_are_notebooks():
         "01_first_look.ipynb",
         "02_retry_study.ipynb",
         "03_reading_trajectories.ipynb",
+        "04_where_would_bound_have_stopped.ipynb",
     }
 
 
