@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import StudyError, UnknownNameError
 from steelyard.report.content_declared import OwnSection, own_section
-from steelyard.report.content_tables import ReportTable, study_tables
+from steelyard.report.content_tables import TABLES, ReportTable, study_tables
 from steelyard.report.drawing import Drawing
 from steelyard.report.pins import PinResult, count_statuses
 from steelyard.report.tables import records
@@ -146,12 +146,9 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
     from steelyard.report.content_trajectories import study_trajectories
 
     design = evidence.tables.design
-    every = study_tables(evidence)
-    omitted = _omitted(design, every)
-    tables = {name: table for name, table in every.items() if name not in omitted}
-    drawings = tuple(
-        drawing for drawing in study_drawings(design, every) if drawing.name not in omitted
-    )
+    omitted = _omitted(design)
+    tables = study_tables(evidence, omitted)
+    drawings = study_drawings(design, tables)
     trajectories = None if TRAJECTORIES in omitted else study_trajectories(evidence)
     others, figures = dict(tables), list(drawings)
     if trajectories is not None:
@@ -170,15 +167,13 @@ def collect(evidence: Evidence, pins: Sequence[PinResult]) -> StudyContent:
     )
 
 
-def _omitted(design: Declaration, tables: Mapping[str, ReportTable]) -> set[str]:
+def _omitted(design: Declaration) -> frozenset[str]:
     """Return what the study's report leaves out, checked: a name that is nothing is a slip."""
-    omitted = set() if design.report is None else set(design.report.omit)
-    needed = {"trials"} & omitted
-    for name in sorted(omitted - {TRAJECTORIES} - set(tables)) or sorted(needed):
-        known = sorted({TRAJECTORIES, *tables} - {"trials"})
-        raise UnknownNameError(
-            "table", name, known, f"experiments/{design.id}/study.toml: report.omit"
-        )
+    omitted = frozenset(() if design.report is None else design.report.omit)
+    known = {TRAJECTORIES, *TABLES} - {"trials"}
+    for name in sorted(omitted - known):
+        where = f"experiments/{design.id}/study.toml: report.omit"
+        raise UnknownNameError("table", name, known, where)
     return omitted
 
 

@@ -63,6 +63,8 @@ def _subtitle(design: Declaration, measure: str) -> str:
 
 
 def _rates(design: Declaration, tables: dict[str, ReportTable]) -> Drawing | None:
+    if "rates" not in tables:
+        return None
     frame = tables["rates"].views[0].frame
     by = grouping(design)
     if len(frame) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,22 +51,45 @@ class ReportTable:
     views: tuple[View, ...]
 
 
-def study_tables(evidence: Evidence) -> dict[str, ReportTable]:
-    """Return the tables that are meaningful for a study, by name, in the report's order."""
+TABLES = (
+    "trials",
+    "rates",
+    "missing_policies",
+    "manipulation",
+    "applied",
+    "comparisons",
+    "certificates",
+    "reliability",
+    "spread",
+    "repeats",
+)
+"""The tables that a report may have, in its order."""
+
+
+def study_tables(evidence: Evidence, omitted: Collection[str] = ()) -> dict[str, ReportTable]:
+    """Return the tables that are meaningful for a study, by name, in the report's order.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    omitted : collection of str, optional
+        Names of `TABLES` that are not wanted; they are not computed.
+    """
     manipulated = _manipulation(evidence)
-    found: list[ReportTable | None] = [
-        _trials(evidence),
-        _rates(evidence),
-        _policies(evidence),
-        manipulated,
-        _applied(evidence, manipulated),
-        _comparisons(evidence, manipulated),
-        _certificates(evidence),
-        _reliability(evidence),
-        _spread(evidence),
-        _repeats(evidence),
-    ]
-    return {table.name: table for table in found if table is not None}
+    makers: tuple[Callable[[], ReportTable | None], ...] = (
+        lambda: _trials(evidence),
+        lambda: _rates(evidence),
+        lambda: _policies(evidence),
+        lambda: manipulated,
+        lambda: _applied(evidence, manipulated),
+        lambda: _comparisons(evidence, manipulated),
+        lambda: _certificates(evidence),
+        lambda: _reliability(evidence),
+        lambda: _spread(evidence),
+        lambda: _repeats(evidence),
+    )
+    chosen = [make for name, make in zip(TABLES, makers, strict=True) if name not in omitted]
+    return {table.name: table for make in chosen if (table := make()) is not None}
 
 
 def grouping(design: Declaration) -> tuple[str, ...]:

@@ -1,0 +1,35 @@
+"""Tables that a study's report leaves out."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.analysis.evidence import Evidence
+from steelyard.errors import UnknownNameError
+from steelyard.report.content import collect
+
+TRIALS = [
+    {"arm": arm, "task": task, "perturbation": perturbation, "success": 1}
+    for arm in "ab"
+    for task in "tu"
+    for perturbation in ("baseline", "noise")
+]
+
+
+def collected(small_study, **report):
+    return collect(Evidence(small_study(TRIALS, report=report)), ())
+
+
+def test_a_table_and_the_figure_of_its_name_are_left_out(small_study) -> None:
+    every = collected(small_study)
+    assert {"rates", "certificates"} <= set(every.tables)
+    assert "rates" in {drawing.name for drawing in every.drawings}
+    fewer = collected(small_study, omit=["rates", "certificates", "spread", "trajectories"])
+    assert set(every.tables) - set(fewer.tables) == {"rates", "certificates"}
+    assert "rates" not in {drawing.name for drawing in fewer.drawings}
+
+
+@pytest.mark.parametrize("name", ["certificate", "trials"])
+def test_a_name_that_cannot_be_left_out_is_refused(small_study, name) -> None:
+    with pytest.raises(UnknownNameError, match=r"study\.toml: report\.omit"):
+        collected(small_study, omit=[name])
