@@ -33,6 +33,7 @@ SMALL, LARGE = 1_000, 20_000
 PART = 2_000
 """Trajectories of the large workload that are replayed one by one."""
 THRESHOLD = 0.6
+GOAL = 100
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 STUDY = "made_up"
 Columns = dict[str, np.ndarray[Any, Any]]
@@ -268,15 +269,19 @@ def report(folder: Path) -> str:
             ours = {kind: median(tool, workload, kind) / policies for kind in KINDS}
             times = [f"{theirs[kind] / ours[kind]:,.3g}" for kind in KINDS]
             if tool == "steelyard, from the table":
-                ratios.append(theirs["cpu"] / ours["cpu"])
+                ratios.append({kind: theirs[kind] / ours[kind] for kind in KINDS})
             lines.append(
                 f"| {workload:,} | {tool} | {steps:,} | {ours['wall'] * 1e6:,.3g} "
                 f"| {ours['cpu'] * 1e6:,.3g} | {times[0]} | {times[1]} |"
             )
-    met = "reached" if min(ratios) >= 100 else "not reached"
+    goal: dict[str, str] = {}
+    for kind in KINDS:
+        least = min(ratio[kind] for ratio in ratios)
+        goal[f"{kind}_met"] = "reached" if least >= GOAL else "not reached"
+        goal[kind] = " and ".join(f"{ratio[kind]:.0f}" for ratio in ratios)
     return REPORT.format(
         table="\n".join(lines), rounds=len({row["round"] for row in rows}), machine=machine(rows),
-        small=SMALL, large=LARGE, steps=STEPS, part=PART, low=min(ratios), met=met,
+        small=SMALL, large=LARGE, steps=STEPS, part=PART, **goal,
     )  # fmt: skip
 
 
@@ -294,9 +299,9 @@ REPORT = """\
 # What the replay of a stop policy costs
 
 Written by `experiments/benchmarks/stopping.py`, from `tables/stopping.csv`. Made-up trajectories of
-{steps} steps each, {small:,} and {large:,} of them, replayed under the default policy. steelyard
-reads the table `signals` of a database file that was just opened and makes one row per trial; that
-is all within the clock. bound replays trajectory objects that were made before; making them is not
+{steps} steps each, {small:,} and {large:,} of them, replayed under the default policy. steelyard reads the
+table `signals` of a database file that was just opened and makes one row per trial; that is all
+within the clock. bound replays trajectory objects that were made before; making them is not
 timed; of the large workload it is given the first {part:,} trajectories. All tools ran in turns in
 one process and stopped every trajectory at the same step. Medians of {rounds} rounds, on a machine
 with two processors that were shared with other work: the processor time is the steadier figure.
@@ -307,12 +312,13 @@ order" has the table's rows shuffled, where the loader would have sorted them. "
 whole sweep: 21 thresholds and two reference rules, with 10,000 resamples of the tasks; its times
 and ratios are per policy.
 
-| workload, steps | tool | timed steps | wall, µs/step | processor, µs/step | bound/this, wall | processor |
+| workload | tool | timed | wall, µs/step | processor, µs/step | bound/this: wall | processor |
 |---:|---|---:|---:|---:|---:|---:|
 {table}
 
-The goal is 100 times bound's speed per step, the read from the database included. It is {met}: the
-smaller of the two ratios, in processor time, is {low:.0f}.
+The goal is 100 times bound's speed per step, the read from the database included and its rows
+sorted as the loader sorts them. In processor time it is {cpu_met}, with {cpu}; in wall time, which
+here depends on the other work of the machine, it is {wall_met}, with {wall}.
 """
 
 
