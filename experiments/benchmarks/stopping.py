@@ -299,9 +299,9 @@ REPORT = """\
 # What the replay of a stop policy costs
 
 Written by `experiments/benchmarks/stopping.py`, from `tables/stopping.csv`. Made-up trajectories of
-{steps} steps each, {small:,} and {large:,} of them, replayed under the default policy. steelyard reads the
-table `signals` of a database file that was just opened and makes one row per trial; that is all
-within the clock. bound replays trajectory objects that were made before; making them is not
+{steps} steps each, {small:,} and {large:,} of them, replayed under the default policy. steelyard
+reads the table `signals` of a database file that was just opened and makes one row per trial; that
+is all within the clock. bound replays trajectory objects that were made before; making them is not
 timed; of the large workload it is given the first {part:,} trajectories. All tools ran in turns in
 one process and stopped every trajectory at the same step. Medians of {rounds} rounds, on a machine
 with two processors that were shared with other work: the processor time is the steadier figure.
