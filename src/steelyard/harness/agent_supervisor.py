@@ -127,6 +127,8 @@ def kill_all(child: int) -> None:
 
 def supervise(command: list[str], grace: float, report: int) -> dict[str, object]:
     """Run the agent to its end or to a TERM signal, and clean up after it."""
+    # Some systems drop a blocked signal that would be ignored, as SIGCHLD is without a handler.
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGCHLD])
     child, reason = start(command, report)
     status: int | None = None
@@ -134,9 +136,9 @@ def supervise(command: list[str], grace: float, report: int) -> dict[str, object
     deadline = 0.0
     while status is None:
         if is_late:
-            signalled = signal.sigtimedwait([signal.SIGCHLD], max(0.0, deadline - time.monotonic()))
-            if signalled is None:
+            if time.monotonic() >= deadline:
                 break
+            time.sleep(_POLL_SECONDS)
         elif signal.sigwait([signal.SIGTERM, signal.SIGCHLD]) == signal.SIGTERM:
             is_late, deadline = True, time.monotonic() + grace
             with contextlib.suppress(ProcessLookupError, PermissionError):
