@@ -49,8 +49,8 @@ def stopping_sweep(
     """Replay a policy at many thresholds, beside rules that bracket it.
 
     A low threshold saves much and stops many trials too early; a high one does neither. The
-    oracle stops at the first state that satisfies the task: no rule saves more without a false
-    stop. Never stopping saves nothing and stops nothing.
+    oracle stops at the first state that satisfies the task: only false stops, and stops of trials
+    that never satisfy it, save more. Never stopping saves nothing and stops nothing.
 
     Rates are over trials: false, missed and correct stops over the solvable ones (some state up
     to the agent's own stop satisfies the task), of which they are the three parts; unsolved stops
