@@ -23,6 +23,7 @@ _LINE = re.compile(
 )
 _ENVIRONMENT = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_ADDOPTS": "",
     "PYTHONDONTWRITEBYTECODE": "1",  # a module may change twice within the resolution of its time
     "PYTHONHASHSEED": "0",
 }
