@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import pytest
 
-from evaluators.handoff.bundles import describe, make_repository, waybill_text, write_bundle
-from harness.handoff.scripted import EXPERIMENT
+from evaluators.handoff.bundles import (
+    describe,
+    git,
+    make_repository,
+    waybill_text,
+    write_bundle,
+)
+from harness.handoff.scripted import EXPERIMENT, IMPORTS
+from steelyard.evaluators.handoff.matrix import adapter_row
+from steelyard.evaluators.handoff.reports import load_report
 from steelyard.evaluators.handoff.result_checks import check_import_result
+from steelyard.harness.handoff.provenance import ProvenanceError, read_provenance
 from steelyard.store.connect import connect
 
 
@@ -160,3 +170,41 @@ def test_an_export_and_a_roundtrip_of_a_named_agent(program, scripted_codex):
     assert (tour.code, tour.json["errors"]) == (0, [])
     assert [route["direction"] for route in tour.json["directions"]] == ["codex-to-codex"]
     assert program("handoff", "roundtrip", *sides).code == 2
+
+
+def test_a_whole_run_from_a_commit_is_evidence(program, tmp_path, scripted_codex):
+    project = tmp_path / "project"
+    source = project / "experiments" / "handoff"
+    shutil.copytree(EXPERIMENT / "conformance", source / "conformance")
+    git(project, "init", "--quiet")
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "-m", "Scenarios")
+    report = tmp_path / "report.json"
+    command = ("handoff", "import", *manual(scripted_codex), "--root", project)
+    done = program(*command, "--report", report)
+    assert (done.code, done.err) == (0, "")
+    oracles = {name: scenario.expected for name, scenario in IMPORTS.items()}
+    loaded = load_report(
+        json.loads(report.read_text()),
+        lambda result: check_import_result(result, oracles),
+        IMPORTS,
+    )
+    assert loaded.status == "passed"
+    identity = {"status": "verified", **loaded.identity}
+    item = {
+        "capability": "import",
+        "outcome": loaded.status,
+        "identity": loaded.identity,
+        "provenance": loaded.provenance,
+    }
+    row = adapter_row("codex", identity, [item], read_provenance(source, "import", "codex"))
+    assert row.capabilities["import"].status == "passed"
+    scenario = source / "conformance" / "scenarios" / "failed-test.json"
+    scenario.write_text(scenario.read_text() + " ")
+    with pytest.raises(ProvenanceError, match="no commit"):
+        read_provenance(source, "import", "codex")
+    unsure = program(*command, "--scenario", "failed-test")
+    assert unsure.json["provenance"] is None
+    assert "no evidence" in unsure.err
+    with pytest.raises(ProvenanceError, match="no Git"):
+        read_provenance(tmp_path, "import", "codex")
