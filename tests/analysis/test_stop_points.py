@@ -283,6 +283,11 @@ def test_a_gate_that_was_not_reported(small_study):
         ({"rule": "green", "threshold": 0.5}, "the rule 'green' has no threshold"),
         ({"rule": "fixed_step"}, "needs a step"),
         ({"consecutive": 0}, "consecutive is 0"),
+        ({"consecutive": True}, "consecutive is True"),
+        ({"threshold": "0.5"}, "threshold is '0.5'"),
+        ({"threshold": True}, "threshold is True"),
+        ({"hard_gates": 1}, "hard_gates is 1"),
+        ({"rollback_risk_threshold": 1.5}, "rollback_risk_threshold is 1.5"),
         (0.6, "a mapping of settings"),
     ],
 )

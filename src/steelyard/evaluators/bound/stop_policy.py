@@ -14,9 +14,11 @@ from steelyard.evaluators.bound.signals import WorkflowNormalization
 
 Rule = Literal["bound", "green", "fixed_step", "never", "oracle"]
 
-Finite = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Positive = Annotated[int, Field(ge=1, le=1_000_000)]
-Index = Annotated[int, Field(ge=0, lt=2**31)]
+# Strict, unlike BOUND's own schemas: a text or truth value in a declaration is a slip.
+Finite = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Positive = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+Index = Annotated[int, Field(strict=True, ge=0, lt=2**31)]
+Flag = Annotated[bool, Field(strict=True)]
 
 _OF_BOUND = (
     "threshold",
@@ -75,10 +77,10 @@ class StopPolicy(Model):
     threshold: Finite = 0.6
     weights: StopWeights = Field(default_factory=StopWeights)
     retry_margin: Finite = 0.1
-    rollback_risk_threshold: Annotated[float, Field(ge=0, le=1)] = 0.8
+    rollback_risk_threshold: Annotated[Finite, Field(le=1)] = 0.8
     normalization: WorkflowNormalization = Field(default_factory=WorkflowNormalization)
     missing_gates: Literal["failed", "left_out"] = "failed"
-    hard_gates: bool = False
+    hard_gates: Flag = False
     consecutive: Positive = 1
     step: Index = 0
 
