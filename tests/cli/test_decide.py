@@ -101,7 +101,7 @@ def test_thresholds_and_the_published_behaviour(program: Any, written: Any) -> N
     ("documents", "options", "message"),
     [
         (["{"], (), "case.json:1:2"),
-        ([{"query": 5}], (), "query: Input should be a valid string"),
+        ([{"query": 5}], (), "query: accepted is text"),
         ([{**CASE, "tools": []}], (), "unknown field 'tools'"),
         ([CASE], ("--explain", "--graph"), "exclude each other"),
         ([CASE], ("--now", "yesterday"), "ISO 8601"),

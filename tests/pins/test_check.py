@@ -156,8 +156,8 @@ pins = [
     ("old", "new", "message"),
     [
         ("total = 3", "totals = 3", "unknown key"),
-        ("total = 3", "total = -3", "greater than or equal to 0"),
-        ("total = 3", "p_value = 1.5", "less than or equal to 1"),
+        ("total = 3", "total = -3", "accepted is 0 or more"),
+        ("total = 3", "p_value = 1.5", "accepted is 1 or less"),
         (", total = 3", "", "prints no figure"),
         ("total = 3", 'total = 3, why = "because"', "is not disputed"),
         ('source = "a page"', 'source = "a page"\nstatus = "disputed"', "needs evidence and why"),

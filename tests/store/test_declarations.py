@@ -55,7 +55,7 @@ def test_a_declaration_survives_the_database(tmp_path):
     [
         (('title = "T"', "titel = 'T'"), r"study\.toml:1: study\.title: is missing"),
         (('title = "T"', "titel = 'T'"), r"study\.toml:3: study\.titel: unknown key"),
-        (('"run"', '"ran"'), r"study\.toml:5: study\.origin: Input should be .*; found 'ran'"),
+        (('"run"', '"ran"'), r"study\.toml:5: study\.origin: accepted is 'run', .*; found 'ran'"),
         (('id = "small"', 'id = "Small"'), r"study\.toml:2: study\.id: .*; found 'Small'"),
         (('["a", "b"]', '"a"'), r"study\.toml:13: design\.arms: "),
         (('["a", "b"]', "[]"), r"study\.toml:13: design\.arms: "),
@@ -102,7 +102,7 @@ margin = 0.05
     [
         (('"second"', '"first"'), "two comparisons have one name"),
         (('candidate = "b"', 'candidate = "c"'), "comparison 'first' names the unknown arm 'c'"),
-        (("margin = 0.05", "margin = 0.0"), r":24: comparisons\[0\]\.margin: .*greater than 0"),
+        (("margin = 0.05", "margin = 0.0"), r":24: comparisons\[0\]\.margin: .*more than 0"),
         (("margin = 0.05", "margin = '5%'"), r":24: comparisons\[0\]\.margin: .*found '5%'"),
         (
             ("margin = 0.05", "margin = 0.05\nperturbations = ['wind']"),

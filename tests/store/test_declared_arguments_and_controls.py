@@ -42,11 +42,11 @@ def test_controls_survive_the_database():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rules": []}, "at least 1 item"),
+        ({"rules": []}, r"controls\[0\]\.rules: accepted is .*at least 1 item"),
         ({"rules": ["must_call:chekc"]}, "which \\[rules\\] does not declare"),
-        ({"tolerable_rate": 1.0}, "less than 1"),
-        ({"tolerable_rate": -0.1}, "greater than or equal to 0"),
-        ({"tolerable_rate": "0.1"}, "valid number"),
+        ({"tolerable_rate": 1.0}, "accepted is less than 1"),
+        ({"tolerable_rate": -0.1}, "accepted is 0 or more"),
+        ({"tolerable_rate": "0.1"}, "accepted is a number; found '0.1'"),
         ({"owner": "x"}, "owner"),
     ],
 )

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from steelyard.errors import InputError, StudyError, UnknownNameError
 from steelyard.store.report_declaration import ReportDeclaration
 from steelyard.store.run_declaration import RunDeclaration
-from steelyard.store.toml_files import Declared, read_toml
+from steelyard.store.toml_files import Declared, read_toml, shown_faults
 from steelyard.trials.argument_schema import ArgumentSchema, FieldPolicy
 from steelyard.trials.ids import check_part
 from steelyard.trials.strict_json import canonical_dumps
@@ -261,8 +261,8 @@ class Declaration(Declared):
         """
         try:
             return cls.model_validate(content)
-        except ValueError as error:
-            raise StudyError(f"not a study declaration: {error}") from None
+        except ValidationError as error:
+            raise StudyError(f"not a study declaration: {shown_faults(error)}") from None
 
 
 def read_declaration(path: Path, shown_as: str = "") -> Declaration:

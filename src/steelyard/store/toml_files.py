@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from steelyard.errors import InputError, StudyError
+from steelyard.trials.schema_faults import fault_reason
 from steelyard.trials.strict_json import canonical_dumps
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
@@ -165,6 +166,14 @@ def _read_text(path: Path, name: str) -> str:
         raise StudyError(f"{name}: cannot be read: {error.strerror}") from None
 
 
+def shown_faults(error: ValidationError) -> str:
+    """Return every fault of a value that stands in no file, on one line."""
+    return "; ".join(
+        f"{shown_path(fault['loc'])}: {_reason(fault)}" if fault["loc"] else _reason(fault)
+        for fault in error.errors(include_url=False)
+    )
+
+
 def _fault(name: str, lines: Sequence[str], fault: Mapping[str, Any]) -> str:
     if not fault["loc"]:  # the file as a whole: two of its parts contradict each other
         return f"{name}: {_reason(fault)}"
@@ -180,11 +189,9 @@ def shown_path(location: Sequence[str | int]) -> str:
 
 
 def _reason(fault: Mapping[str, Any]) -> str:
-    if fault["type"] == "extra_forbidden":
-        return "unknown key"
-    if fault["type"] == "missing":
-        return "is missing"
-    message = str(fault["msg"]).removeprefix("Value error, ")
+    message = fault_reason(fault)
+    if fault["type"] in ("extra_forbidden", "missing"):
+        return message
     given = fault.get("input")
     if isinstance(given, (str, int, float, bool)) and repr(given) not in message:
         return f"{message}; found {given!r}"

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from steelyard.errors import InputError
+from steelyard.trials.schema_faults import fault_reason
 
 
 class ModelError(InputError):
@@ -91,14 +92,10 @@ def _fault(fault: Mapping[str, Any]) -> tuple[str, str, str]:
         return place, rule, f"{place} is missing"
     if rule == "extra_forbidden":
         return place, rule, f"{place} is not a field of it"
-    message = str(fault["msg"]).removeprefix("Value error, ")
+    message = fault_reason(fault)
     if not place:
         return place, rule, message
-    return place, rule, f"{place} is {_shown(fault['input'])}: {_lowered(message)}"
-
-
-def _lowered(message: str) -> str:
-    return message[:1].lower() + message[1:]
+    return place, rule, f"{place} is {_shown(fault['input'])}: {message}"
 
 
 def _shown(value: Any, width: int = 60) -> str:

@@ -13,6 +13,7 @@ from steelyard.evaluators.gate.compatibility import DEFAULT, Compatibility
 from steelyard.evaluators.gate.context import Proposal, ReasoningContext
 from steelyard.evaluators.gate.errors import GateInputError, printable
 from steelyard.trials import strict_json
+from steelyard.trials.schema_faults import fault_reason
 
 MAX_DOCUMENT = 50_000_000
 """Characters of one document."""
@@ -81,7 +82,7 @@ def _refusal(error: ValidationError, where: str) -> GateInputError:
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     fields = tuple((printable(".".join(map(str, f["loc"]))), str(f["type"])) for f in faults)
     shown = [
-        f"{path or 'the whole'}: {fault['msg']}"
+        f"{path or 'the whole'}: {fault_reason(fault)}"
         for (path, _), fault in zip(fields, faults[:_SHOWN_FAULTS], strict=False)
     ]
     more = len(faults) - len(shown)

@@ -14,6 +14,7 @@ from steelyard.harness.models.keys import request_text
 from steelyard.harness.models.prices import Price, price_of
 from steelyard.harness.protocols import StopRunError
 from steelyard.store.toml_files import Declared
+from steelyard.trials.schema_faults import fault_reason
 
 _KEY = re.compile(r"[\x21-\x7e]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*|")
@@ -174,8 +175,7 @@ def checked_settings(kind: type[Settings], given: dict[str, Any]) -> Settings:
         return kind.model_validate(given)
     except ValidationError as error:
         faults = [
-            f"{'.'.join(map(str, fault['loc'])) or 'the model'}: "
-            + str(fault["msg"]).removeprefix("Value error, ")
+            f"{'.'.join(map(str, fault['loc'])) or 'the model'}: {fault_reason(fault)}"
             for fault in error.errors(include_url=False, include_input=False)
         ]
         raise InputError("; ".join(faults)) from None
