@@ -23,6 +23,7 @@ DRAWINGS: dict[str, str] = {
     "manipulation": "steelyard.report.figures_manipulation:manipulation_figure",
     "rates": "steelyard.report.figures_rates:rates_figure",
     "reliability": "steelyard.report.figures_reliability:reliability_figure",
+    "risk_coverage": "steelyard.report.figures_risk_coverage:risk_coverage_figure",
     "stopping_sweep": "steelyard.report.figures_stopping:stopping_sweep_figure",
 }
 """Name to ``"module:function"``."""
