@@ -11,10 +11,9 @@ from steelyard.analysis.audit.claims import rates_reproduced
 from steelyard.analysis.audit.denominators import (
     conflicting_denominators,
     empty_denominators,
-    missing_not_at_random,
-    missing_trials,
     values_without_a_run,
 )
+from steelyard.analysis.audit.losses import missing_not_at_random, missing_trials
 from steelyard.store.tables import StudyTables
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from steelyard.errors import StoreError
 from steelyard.store.connect import _why_not, connect, create, digest_of
-from steelyard.store.schema import META, TABLES, Column, statements
+from steelyard.store.schema import META, TABLES, statements
+from steelyard.store.table_definition import Column
 
 
 def test_a_new_database_has_every_table(tmp_path):

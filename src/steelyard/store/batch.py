@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from steelyard.errors import DataError, StoreError
-from steelyard.store.schema import Table
+from steelyard.store.table_definition import Table
 
 _ARROW = {
     "TEXT": pa.string(),

@@ -12,8 +12,9 @@ from steelyard.store.batch import Batch
 from steelyard.store.columns import Into
 from steelyard.store.declaration import Declaration
 from steelyard.store.derive import derive
-from steelyard.store.schema import TABLES, Table
+from steelyard.store.schema import TABLES
 from steelyard.store.source import Source, SourceFile
+from steelyard.store.table_definition import Table
 from steelyard.store.values import NOT_APPLICABLE, convert, texts
 from steelyard.trials.strict_json import canonical_dumps, loads
 

@@ -11,7 +11,8 @@ import duckdb
 from steelyard.errors import DataError, InputError, UnknownNameError
 from steelyard.store.batch import Batch
 from steelyard.store.declaration import Declaration
-from steelyard.store.schema import TABLES, Column
+from steelyard.store.schema import TABLES
+from steelyard.store.table_definition import Column
 from steelyard.trials.ids import PARTS, TrialKey, read_ids
 from steelyard.trials.strict_json import canonical_dumps
 

@@ -13,8 +13,6 @@ from steelyard.analysis.audit.comparability import arms_of_other_studies, confou
 from steelyard.analysis.audit.denominators import (
     conflicting_denominators,
     empty_denominators,
-    missing_not_at_random,
-    missing_trials,
     values_without_a_run,
 )
 from steelyard.analysis.audit.differences import (
@@ -24,6 +22,7 @@ from steelyard.analysis.audit.differences import (
 )
 from steelyard.analysis.audit.findings import Check, Finding
 from steelyard.analysis.audit.independence import clustering, published_intervals
+from steelyard.analysis.audit.losses import missing_not_at_random, missing_trials
 from steelyard.analysis.audit.manipulation import (
     perturbation_applied,
     perturbation_applied_by_repeat,
