@@ -22,7 +22,7 @@ from steelyard.harness.protocols import ModelSource
 from steelyard.harness.study import RunnableStudy
 from steelyard.harness.trial import FinishedTrial
 
-BATCH_TRIALS = 5_000
+BATCH_TRIALS = 2_000
 BATCH_SECONDS = 0.5
 """A transaction holds up to this many trials, or those of this time: what a kill may cost."""
 
