@@ -113,3 +113,41 @@ def test_answers_may_stand_in_the_final_output(small_study: SmallStudy) -> None:
         agreement(tables, "verdict", source="final")
     with pytest.raises(InputError, match="source is 'steps'"):
         agreement(tables, "directive", source="steps")  # type: ignore[arg-type]
+
+
+def test_answers_of_other_kinds_are_other_answers(small_study: SmallStudy) -> None:
+    def final(arm: str, answers: list[object]) -> list[dict[str, object]]:
+        return [
+            {
+                "arm": arm,
+                "task": f"t{place}",
+                "success": 1,
+                "steps": [{"kind": "final", "name": "decide", "output": {"é": answer}}],
+            }
+            for place, answer in enumerate(answers)
+        ]
+
+    tables = small_study(
+        final("a", [0, False, "false", 1, 2]) + final("b", ["0", "false", False, 1.0, 2])
+    )
+    row = agreement(tables, "é", source="final", n_resamples=5).iloc[0]
+    assert (row["cases"], row["unanimous"]) == (5, 2)
+
+
+@pytest.mark.parametrize(("option", "value"), [("n_resamples", 0), ("seed", -1)])
+def test_options_are_checked_where_nothing_is_resampled(
+    small_study: SmallStudy, option: str, value: int
+) -> None:
+    tables = small_study(doubts([("t", 0.1, 0)]) + answers({"a": {"t": "x"}, "b": {"t": "x"}}))
+    for ask in (
+        lambda **more: agreement(tables, "directive", **more),
+        lambda **more: risk_coverage(tables, "doubt", "harm", arm="a", **more),
+    ):
+        with pytest.raises(InputError, match=option):
+            ask(**{option: value})
+
+
+def test_a_score_without_a_place_is_refused(small_study: SmallStudy) -> None:
+    tables = small_study(doubts([("t", float("inf"), 0), ("u", 0.1, 1)]))
+    with pytest.raises(InputError, match="is inf; accepted: finite"):
+        risk_coverage(tables, "doubt", "harm", arm="a")

@@ -7,7 +7,7 @@ import pytest
 
 from steelyard.analysis import certify, rates
 from steelyard.analysis.certificate import grade
-from steelyard.errors import UnknownNameError
+from steelyard.errors import InputError, UnknownNameError
 from steelyard.stats import wilson_interval
 
 
@@ -112,3 +112,10 @@ def test_filters_and_unknown_arm(small_study):
 )  # fmt: skip
 def test_grades(bound, letter):
     assert grade(bound) == letter
+
+
+def test_an_event_that_should_not_happen_is_not_certified(small_study):
+    rows = [{"success": 1, "perturbation": p} for p in ("baseline", "noise")]
+    tables = small_study(rows, measures={"harmful": ["success"]})
+    with pytest.raises(InputError, match="a lower bound certifies nothing"):
+        certify(tables, "a")

@@ -87,3 +87,13 @@ def test_bad_policies_and_names_are_refused(small_study: SmallStudy) -> None:
         contract_verdicts(tables, POLICY, arm="b")
     with pytest.raises(InputError):
         contract_rates(tables, POLICY, by="nothing")
+
+
+def test_failed_trials_with_an_answer_do_not_lower_the_count_without_one(small_study) -> None:
+    rows = [
+        {"task": "t", "status": "failed", "steps": final({"decision": 1, "errors": []})},
+        {"task": "u", "success": 1, "steps": final("words")},
+        {"task": "v", "success": 1},
+    ]
+    row = contract_rates(small_study(rows), POLICY, by=()).iloc[0]
+    assert (row["intended"], row["judged"], row["without_json"]) == (3, 1, 2)

@@ -170,3 +170,11 @@ def test_a_covariate_groups_besides(small_study):
         rates(tables, covariate="domian")
     with pytest.raises(InputError, match="name of another column"):
         rates(tables, covariate="total")
+
+
+def test_the_worst_case_of_a_harmful_event_is_that_it_happened(small_study):
+    rows = [{"success": 1}, {"success": 0}, {"status": "failed"}]
+    tables = small_study(rows, measures={"harmful": ["success"]})
+    found = rates(tables, by=(), missing="bounds")
+    assert list(found["case"]) == ["worst", "best"]
+    assert list(found["successes"]) == [2, 1]

@@ -21,7 +21,9 @@ from steelyard.analysis.names import (
 from steelyard.analysis.paired_arms import CASE
 from steelyard.analysis.selection import fetch_trials
 from steelyard.errors import InputError, UnknownNameError
+from steelyard.stats.checks import check_count, check_positive_count
 from steelyard.stats.ratios import cluster_draws
+from steelyard.trials.strict_json import canonical_dumps
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -82,6 +84,8 @@ def agreement(
     ``krippendorff``.
     """
     columns = resolve_by(by)
+    check_positive_count("n_resamples", n_resamples)
+    check_count("seed", seed)
     chosen = present_arms(tables) if arms is None else [resolve_arm(tables, arm) for arm in arms]
     if len(set(chosen)) < 2 or "arm" in columns:
         raise InputError("agreement is between at least two arms, over cases; do not group by arm")
@@ -103,11 +107,11 @@ def _answers(
     trials = fetch_trials(tables, resolve_filters(tables, {**filters, "arm": arms}))
     if source == "final":
         query = """
-            SELECT trial_id, arg_max(json_extract_string(output, ?), step_index) AS value
-            FROM steps WHERE study = ? AND kind = 'final' GROUP BY trial_id
+            SELECT trial_id, arg_max(output::VARCHAR, step_index) AS output
+            FROM steps WHERE study = ? AND kind = 'final' AND output IS NOT NULL GROUP BY trial_id
         """
-        path = "$." + json.dumps(name)
-        given = tables.connection.execute(query, [path, tables.study]).df()
+        given = tables.connection.execute(query, [tables.study]).df()
+        given["value"] = [_member(text, name) for text in given.pop("output")]
         if given["value"].isna().all():
             raise InputError(f"study {tables.study}: no final output has the member {name!r}")
     elif source == "covariate":
@@ -119,6 +123,16 @@ def _answers(
     else:
         raise InputError(f"source is {source!r}; accepted: covariate, final")
     return trials.merge(given, on="trial_id", how="left")[[*CASE, "arm", "value"]]
+
+
+def _member(text: str, name: str) -> str | None:
+    """Return a member of a JSON object as canonical JSON: 0, "0" and false are three answers."""
+    output = json.loads(text)
+    if not isinstance(output, dict) or output.get(name) is None:
+        return None
+    value = output[name]
+    whole = isinstance(value, float) and value.is_integer()
+    return canonical_dumps(int(value) if whole else value)
 
 
 def _agreeing(part: pd.DataFrame, n_resamples: int, seed: int) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import pandas as pd
 
-from steelyard.analysis.names import TrialFilters, resolve_arm
+from steelyard.analysis.names import TrialFilters, resolve_arm, resolve_measure
 from steelyard.analysis.rates import rates
+from steelyard.errors import InputError
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -142,9 +143,15 @@ def certify(
     UnknownNameError, InputError
         As :func:`steelyard.analysis.rates`.
     """
+    name = resolve_measure(tables, measure)
+    if name in tables.design.measures.harmful:
+        raise InputError(
+            f"study {tables.study}: 1 is an event that should not happen in {name!r}, so a lower "
+            "bound certifies nothing; ask for its upper limit (steelyard.analysis.event_bounds)"
+        )
     table = rates(
         tables,
-        measure,
+        name,
         by=("perturbation",),
         missing=missing,
         population=population,

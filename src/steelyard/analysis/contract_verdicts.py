@@ -113,7 +113,7 @@ def contract_rates(
             | {
                 "intended": len(part),
                 "judged": total,
-                "without_json": int(part["status"].eq("completed").sum()) - total,
+                "without_json": int((part["status"].eq("completed") & part["value"].isna()).sum()),
                 "kept": kept,
                 "estimate": simple.estimate,
                 "low": simple.low,

@@ -108,10 +108,10 @@ def rates(
         trials = trials.merge(_covariate(tables, covariate), on="trial_id", how="left")
         trials[covariate] = trials[covariate].fillna("NA")
         columns = (*columns, covariate)
-    parts = [
-        _case_table(chosen, columns, confidence).assign(case=case)
-        for case, chosen in cases(trials, policy)
-    ]
+    named = list(cases(trials, policy))
+    if name in tables.design.measures.harmful and len(named) > 1:
+        named = [("worst", named[1][1]), ("best", named[0][1])]  # the event is the bad outcome
+    parts = [_case_table(chosen, columns, confidence).assign(case=case) for case, chosen in named]
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(
         measure=name_success(name, threshold),

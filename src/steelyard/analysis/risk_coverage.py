@@ -13,6 +13,7 @@ from steelyard.analysis.names import TrialFilters
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
 from steelyard.stats import wilson_interval
+from steelyard.stats.checks import check_count, check_open_unit, check_positive_count
 from steelyard.stats.ratios import cluster_draws
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def risk_coverage(
     ----------
     El-Yaniv and Wiener (2010), Journal of Machine Learning Research 11:1605-1641.
     """
+    check_positive_count("n_resamples", n_resamples)
+    check_count("seed", seed)
+    check_open_unit("confidence", confidence)
     if act_when not in ACT_WHEN:
         raise InputError(f"act_when is {act_when!r}; accepted: {', '.join(ACT_WHEN)}")
     cases = _cases(tables, (score, harm, allowed), arm, filters)
@@ -116,6 +120,12 @@ def _cases(
         found = select(tables, measure, "recorded", arm=arm, **filters)[["trial_id", "value"]]
         cases = cases.merge(found.rename(columns={"value": column}), on="trial_id", how="left")
     complete = cases.dropna()
+    infinite = complete[~np.isfinite(complete["score"])]
+    if len(infinite):
+        row = infinite.iloc[0]
+        raise InputError(
+            f"score {score!r} of trial {row['trial_id']!r} is {row['score']}; accepted: finite"
+        )
     if complete.empty:
         raise InputError(f"study {tables.study}: no case has both {score!r} and {harm!r}")
     return complete

@@ -297,9 +297,12 @@ def _certificates(evidence: Evidence) -> ReportTable | None:
     if len(design.design.perturbations) == 1:
         return None
     policies = dict.fromkeys((design.missing.policy, "bounds"))
+    measures = [m for m in binary_measures(evidence) if m not in design.measures.harmful]
+    if not measures:
+        return None
     rows = [
         evidence.certificate(arm, measure, policy).to_row()
-        for measure in binary_measures(evidence)
+        for measure in measures
         for arm in design.design.arms
         for policy in policies
     ]

@@ -81,10 +81,15 @@ class Design(Declared):
 
 
 class Measures(Declared):
-    """``[measures]``: the one that answers the question, and the others that are shown."""
+    """``[measures]``: the one that answers the question, and the others that are shown.
+
+    ``harmful`` names those of which a 1 is an event that should not happen: their worst case is
+    that every trial without a score had it, and a lower bound on them certifies nothing.
+    """
 
     primary: Text
     others: tuple[Text, ...] = ()
+    harmful: tuple[Text, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:

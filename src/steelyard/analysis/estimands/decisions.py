@@ -72,7 +72,7 @@ def resampled_difference(
 def rate_at_most(evidence: Evidence, *, measure: str, arm: str) -> Computed:
     """Return the rate if every trial without a result counts as one with the event."""
     table = evidence.rates(measure, "bounds", ("arm",))
-    row = table[table["arm"].eq(arm) & table["case"].eq("best")].iloc[0]
+    row = table[table["arm"].eq(arm)].sort_values("estimate").iloc[-1]
     return Computed(
         successes=int(row["successes"]), total=int(row["total"]), value=float(row["estimate"])
     )
