@@ -119,7 +119,8 @@ def _summary(result: ReproduceResult, *, wrote: bool) -> Result:
     shown = [column("study", "study")]
     shown += [column(name.replace("_", " "), name, kind="count") for name in names]
     caption = (
-        "Published numbers. disputed: the evidence contradicts what was printed; both are pinned.\n"
+        "Pinned numbers: published ones, and those of our own studies.\n"
+        "disputed: the evidence contradicts what was printed; both are pinned.\n"
         "not determinable: the committed tables do not hold what it was computed from."
     )
     if wrote:
