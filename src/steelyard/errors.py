@@ -37,7 +37,7 @@ class UnknownNameError(SteelyardError, LookupError):
         self.kind = kind
         self.name = name
         self.choices = sorted(set(choices))
-        self.nearest = nearest_names(name, self.choices)
+        self.nearest = nearest_names(name, self.choices) if isinstance(name, str) else []
         place = f" in {where}" if where else ""
         super().__init__(f"unknown {kind} {name!r}{place}; {self._hint()}")
 
@@ -89,6 +89,25 @@ def nearest_names(name: str, choices: Iterable[str], limit: int = 3) -> list[str
         by_folded[choice.casefold()] = choice
     found = difflib.get_close_matches(name.casefold(), sorted(by_folded), n=limit, cutoff=0.5)
     return [by_folded[f] for f in found]
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which every character that is not printable is written as its escape.
+
+    Input may be hostile, and what is shown to a person must not move the cursor, begin a line of
+    its own or turn the direction of writing.
+
+    Examples
+    --------
+    >>> printable("pay\nEXECUTE")
+    'pay\\nEXECUTE'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 def shown_file(path: str | Path) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from steelyard.cli import bound_options as options
 from steelyard.cli.bound_replay import replay
+from steelyard.errors import printable
 
 if TYPE_CHECKING:
     from steelyard.evaluators.bound import EvaluationResult
@@ -200,7 +201,7 @@ def stop(
     answered, refused = replay_files(trajectory, criteria, steps=steps)
     _print({"criteria": criteria.model_dump(), "trajectories": answered, "refused": refused})
     for fault in refused:
-        print("steelyard:", f"{fault['name']}: {fault['error']}", file=sys.stderr)
+        print("steelyard:", printable(f"{fault['name']}: {fault['error']}"), file=sys.stderr)
     if refused:
         raise typer.Exit(1)
 

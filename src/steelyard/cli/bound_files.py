@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from steelyard.errors import DataError, SteelyardError
+from steelyard.errors import DataError, SteelyardError, printable
 from steelyard.evaluators.bound import (
     AgentTrajectory,
     BoundCriteria,
@@ -16,7 +16,7 @@ from steelyard.evaluators.bound import (
     check_trajectory,
     run_experiment,
 )
-from steelyard.evaluators.bound.model import Model
+from steelyard.evaluators.bound.model import Model, refuse_infinite
 from steelyard.trials.strict_json import loads
 
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -30,9 +30,15 @@ def read_file(model: type[AnyModel], path: Path) -> AnyModel:
     DataError
         If the file is absent, cannot be read, or is no strict JSON.
     ModelError
-        If it does not hold what the schema says.
+        If it does not hold what the schema says, or a number that is written as text is infinite.
     """
-    return model.read(loads(_bytes(path), path=path.name), path.name)
+    return _read(model, _bytes(path), printable(path.name))
+
+
+def _read(model: type[AnyModel], text: str | bytes, name: str) -> AnyModel:
+    read = model.read(loads(text, path=name), name)
+    refuse_infinite(read, name)
+    return read
 
 
 def read_plans(path: Path) -> dict[str, BoundPlan]:
@@ -78,16 +84,22 @@ def replay_files(
     answered, refused : list of dict
         Per trajectory its ``name`` (file, and line where there are several) with where the
         policy stops it, or with the ``error``.
+
+    Raises
+    ------
+    DataError
+        If a path does not exist, or a folder holds no JSON file.
     """
     answered: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     for name, source in _trajectories(paths):
+        shown = printable(name)
         try:
-            trajectory = AgentTrajectory.read(loads(source(), path=name), name)
+            trajectory = _read(AgentTrajectory, source(), shown)
             check_trajectory(trajectory)
             answered.append({"name": name, **_answer(trajectory, criteria, steps)})
         except SteelyardError as error:
-            said = " ".join(str(error).removeprefix(f"{name}: ").split())
+            said = " ".join(str(error).removeprefix(f"{shown}: ").split())
             refused.append({"name": name, "error": said})
     return answered, refused
 
@@ -116,11 +128,13 @@ def _trajectories(paths: Sequence[Path]) -> Iterator[tuple[str, Any]]:
 
 
 def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise _absent(path)
     if not path.is_dir():
         return [path]
     found = sorted(path.glob("*.json"))
     if not found:
-        raise DataError(f"{path.name}: the folder holds no .json file")
+        raise DataError(f"{printable(path.name)}: the folder holds no .json file")
     return found
 
 
@@ -128,6 +142,10 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{path.name}: there is no such file") from None
+        raise _absent(path) from None
     except OSError as error:
-        raise DataError(f"{path.name}: cannot be read: {error.strerror}") from None
+        raise DataError(f"{printable(path.name)}: cannot be read: {error.strerror}") from None
+
+
+def _absent(path: Path) -> DataError:
+    return DataError(f"{printable(path.name)}: there is no such file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,11 +69,23 @@ def criteria_of(options: Mapping[str, Any]) -> BoundCriteria:
     ----------
     options : mapping
         The verb's parameters by name; others are ignored.
+
+    Returns
+    -------
+    BoundCriteria
+        Of which every score is a finite number. A threshold may be infinite: nothing reaches it.
+
+    Raises
+    ------
+    InputError
+        For values out of range, infinite weights, and weights so large that a score overflows.
     """
+    from steelyard.errors import InputError
     from steelyard.evaluators.bound import BoundCriteria
+    from steelyard.evaluators.bound.model import refuse_infinite
 
     names = ("acceptance", "influence", "risk", "cost")
-    return BoundCriteria.read(
+    criteria = BoundCriteria.read(
         {
             "threshold": options["threshold"],
             "retry_margin": options["retry_margin"],
@@ -81,3 +94,14 @@ def criteria_of(options: Mapping[str, Any]) -> BoundCriteria:
             "weight": options["weight"],
         }
     )
+    refuse_infinite(criteria, within="weights")
+    # No score, and no distance to the threshold, is larger than the sum of these.
+    largest = sum(getattr(criteria.weights, name) for name in names)
+    if math.isfinite(criteria.threshold):
+        largest += criteria.threshold
+    if math.isinf(largest):
+        raise InputError(
+            "BoundCriteria: the weights and the threshold add up to more than any double; "
+            "accepted: such of which every score is a finite number"
+        )
+    return criteria

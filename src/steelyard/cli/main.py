@@ -28,6 +28,7 @@ from steelyard.cli.project import data, report, reproduce
 from steelyard.cli.questions import sql, studies
 from steelyard.cli.recordings import recordings
 from steelyard.cli.trajectories import diff, show
+from steelyard.errors import printable
 
 app = typer.Typer(
     name="steelyard",
@@ -106,5 +107,5 @@ def run() -> None:
 
 
 def _refuse(message: str) -> None:
-    print("steelyard:", " ".join(message.split()), file=sys.stderr)
+    print("steelyard:", printable(" ".join(message.split())), file=sys.stderr)
     sys.exit(2)

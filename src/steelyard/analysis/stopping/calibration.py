@@ -83,7 +83,8 @@ def calibrated_threshold(
         As :func:`steelyard.analysis.stopping.stop_points`; for a target outside [0, 1), an
         unknown ``choose_by``, or fewer than two tasks with a solvable trial.
     """
-    if not 0 <= target < 1:
+    numeric = isinstance(target, int | float) and not isinstance(target, bool)
+    if not numeric or not 0 <= target < 1:
         raise InputError(f"target is {target!r}; accepted: a rate from 0 to below 1")
     if choose_by not in CHOOSE_BY:
         raise InputError(f"choose_by is {choose_by!r}; accepted: {', '.join(CHOOSE_BY)}")

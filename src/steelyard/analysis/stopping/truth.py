@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from steelyard.analysis.names import resolve_measure
 from steelyard.analysis.stopping.places import (
     FloatArray,
     IntArray,
@@ -70,10 +71,16 @@ def read_truth(
     Raises
     ------
     InputError
-        For an unknown source, or one of which the study holds nothing.
+        For an unknown source, one of which the study holds nothing, or an ``outcome`` that is no
+        name or whose values are not 0 and 1.
+    UnknownNameError
+        For an ``outcome`` that no trial of the study has, whether or not the source needs it;
+        under ``measure`` also where the primary measure is needed and there is none.
     """
     if source not in SOURCES:
         raise InputError(f"truth is {source!r}; accepted: {', '.join(SOURCES)}")
+    if outcome is not None:
+        _check_outcome(tables, outcome)
     satisfied = np.full(len(step), np.nan)
     if source == "none":
         return satisfied
@@ -89,6 +96,8 @@ def read_truth(
     first = _measured(tables, trial_ids, SATISFIED_FROM)
     if source in ("auto", "measure") and first is not None:
         name = tables.design.measures.primary if outcome is None else outcome
+        if source == "measure":
+            resolve_measure(tables, name)
         results = _measured(tables, trial_ids, name)
         failed = np.zeros(len(trial_ids), dtype=bool) if results is None else results == 0
         known = ~np.isnan(first[trial])
@@ -101,6 +110,23 @@ def read_truth(
             "of truth: steps, none"
         )
     return satisfied
+
+
+def _check_outcome(tables: StudyTables, outcome: str) -> None:
+    """Refuse an outcome that was asked for and says of no trial that it failed or succeeded."""
+    if not isinstance(outcome, str):
+        raise InputError(f"outcome is {outcome!r}; accepted: the name of a 0/1 measure")
+    resolve_measure(tables, outcome)
+    query = """
+        SELECT trial_id, value FROM measures
+        WHERE study = ? AND measure = ? AND value NOT IN (0, 1) ORDER BY trial_id LIMIT 1
+    """
+    wrong = tables.connection.cursor().execute(query, [tables.study, outcome]).fetchone()
+    if wrong is not None:
+        raise InputError(
+            f"study {tables.study}: the measure {outcome!r} is {wrong[1]:g} in trial {wrong[0]}; "
+            "an outcome is 0 or 1"
+        )
 
 
 def _from_steps(

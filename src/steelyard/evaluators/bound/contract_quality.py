@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.errors import printable
 from steelyard.evaluators.bound.contracts import BoundPlan, StepContract
 from steelyard.evaluators.bound.vocabulary import is_observable, is_vague
 
@@ -129,12 +130,12 @@ class CorpusQuality:
         return _joined([finding.report for finding in self.findings])
 
     def to_text(self) -> str:
-        """Return a line for all plans and one for each."""
+        """Return a line for all plans and one for each; what is not printable is escaped."""
         ratio = self.aggregate.measurable_ratio
         counted = f"{len(self.findings)} plans, {self.plans_with_warnings} with warnings"
         lines = [f"{counted}, {ratio:.3f} of the acceptance checks measurable"]
         lines += [
-            f"{finding.name}: {finding.report.measurable_ratio:.3f}. {finding.note}"
+            f"{printable(finding.name)}: {finding.report.measurable_ratio:.3f}. {finding.note}"
             for finding in self.findings
         ]
         return "\n".join(lines)

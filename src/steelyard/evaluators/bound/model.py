@@ -7,12 +7,12 @@ fails every range; infinity passes a range that is open above.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from steelyard.errors import InputError
+from steelyard.errors import InputError, printable
 from steelyard.trials.schema_faults import fault_reason
 
 
@@ -85,17 +85,52 @@ def refused(error: ValidationError, where: str = "") -> ModelError:
     return ModelError(error.title, faults, where)
 
 
+def refuse_infinite(model: Model, where: str = "", within: str = "") -> None:
+    """Refuse infinite numbers, which the schemas take where a range is open above.
+
+    Parameters
+    ----------
+    model : Model
+    where : str, optional
+        Named in the message.
+    within : str, optional
+        The only field to look into; all of them when absent.
+
+    Raises
+    ------
+    ModelError
+        The message names every infinite field.
+    """
+    faults = [
+        (place, "finite_number", f"{printable(place)} is {value}; accepted: a finite number")
+        for place, value in _numbers(model.model_dump(), "")
+        if not math.isfinite(value) and f"{place}.".startswith(f"{within}." if within else "")
+    ]
+    if faults:
+        raise ModelError(type(model).__name__, faults, where)
+
+
+def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, float):
+        yield place, value
+    elif isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, part in parts:
+            yield from _numbers(part, f"{place}.{name}" if place else str(name))
+
+
 def _fault(fault: Mapping[str, Any]) -> tuple[str, str, str]:
     place = ".".join(str(part) for part in fault["loc"])
     rule = str(fault["type"])
+    named = printable(place)  # an unknown field has whatever name the file gave it
     if rule == "missing":
-        return place, rule, f"{place} is missing"
+        return place, rule, f"{named} is missing"
     if rule == "extra_forbidden":
-        return place, rule, f"{place} is not a field of it"
+        return place, rule, f"{named} is not a field of it"
     message = fault_reason(fault)
     if not place:
         return place, rule, message
-    return place, rule, f"{place} is {_shown(fault['input'])}: {message}"
+    return place, rule, f"{named} is {_shown(fault['input'])}: {message}"
 
 
 def _shown(value: Any, width: int = 60) -> str:
