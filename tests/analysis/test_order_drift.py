@@ -122,6 +122,26 @@ class TestSampled:
         assert found.to_report()["conforms_within_coverage"] is None
         assert found.to_report()["coverage"]["mode"] == "sampled"
 
+    def test_a_sample_that_holds_all_orders_says_so(self):
+        found = sampled(3)
+        report = found.to_report()
+        assert (found.mode, found.orders_seen, found.none_can_drift) == ("sampled", 6, True)
+        assert report["coverage"]["all_orders_seen"] is True
+        assert report["drift"]["high"] == report["drift"]["share"] == 0
+        assert (report["drift"]["method"], report["drift"]["confidence"]) == ("all orders", None)
+        assert sampled(12).to_report()["coverage"]["all_orders_seen"] is False
+
+    @pytest.mark.parametrize("repeats", [2, 3])
+    def test_all_orders_seen_with_drift_still_give_the_bound_of_the_draws(self, repeats):
+        # The reversed order alone drifts; every order is seen, so that 0 would be wrong.
+        evaluator = when({"order_in": [["r2", "r1", "r0"]]}, flip("r1"))
+        found = sampled(3, evaluator, repeats=repeats)
+        assert found.all_orders_seen
+        assert not found.none_can_drift
+        drift = found.to_report()["drift"]
+        assert drift["high"] == found.drift_high > 1 / 6
+        assert drift["confidence"] == 0.95
+
     def test_designed_orders_do_not_enter_the_sample(self):
         # Only the reversed order drifts: it is looked at, and one of 12! orders.
         found = sampled(

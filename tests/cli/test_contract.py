@@ -27,6 +27,8 @@ def drifts(policy, response):
 
 def fails(policy, response):
     raise ValueError("s3cret")
+
+number = 5
 """
 
 
@@ -42,6 +44,8 @@ def folder(tmp_path, monkeypatch):
     }.items():
         (tmp_path / name).write_text(json.dumps(document))
     (tmp_path / "hooks.py").write_text(HOOK)
+    (tmp_path / "broken.py").write_text("import s3cret\n")
+    (tmp_path / "ends.py").write_text("import os\nos._exit(7)\n")
     return tmp_path
 
 
@@ -80,10 +84,19 @@ class TestErrors:
             ("check-order", "p.json", "r.json", "--runs", "x.duckdb"),
             ("check-order", "p.json", "r.json", "--sample", "9", "--runs", "r.json"),
             ("check-order", "p.json", "r.json", "--swaps-per-pair", "2"),
+            ("check-order", "p.json", "r.json", "--repeats", "3"),
+            ("check-order", "p.json", "r.json", "--seed", "0"),
+            ("check-order", "p.json", "r.json", "--confidence", "0.95"),
             ("check-order", "p.json", "r.json", "--hook", "s3cret"),
             ("check-order", "p.json", "r.json", "--hook", "a:b", "--hook-command", "s3cret"),
             ("check-order", "p.json", "r.json", "--hook-command", "'s3cret"),
             ("check-order", "p.json", "r.json", "--hook-command", " "),
+            ("check-order", "p.json", "r.json", "--hook-command", "./s3cret --x"),
+            ("check-order", "p.json", "r.json", "--hook-command", "./p.json"),  # not executable
+            ("check-order", "p.json", "r.json", "--hook", "s3cret:f"),
+            ("check-order", "p.json", "r.json", "--hook", "hooks:s3cret"),
+            ("check-order", "p.json", "r.json", "--hook", "hooks:number"),
+            ("check-order", "absent", "absent", "--hook", "broken:f", "--interleave"),
         ],
     )
     def test_usage_is_refused_without_repeating_it(self, contract, arguments):
@@ -96,6 +109,19 @@ class TestErrors:
         outcome = contract("validate", "p.json")
         assert error(outcome) == "INVALID_POLICY"
         assert "'é'" in outcome.err
+
+    @pytest.mark.parametrize("text", ["{", "\ufeff{}", None])
+    def test_the_message_says_which_document_cannot_be_read(self, contract, folder, text):
+        if text is not None:
+            (folder / "s3cret").write_text(text)
+        for arguments, role in [
+            (("s3cret", "r.json"), "policy"),
+            (("p.json", "s3cret"), "response"),
+        ]:
+            outcome = contract("evaluate", *arguments)
+            assert error(outcome) == "INVALID_JSON_INPUT"
+            assert json.loads(outcome.err)["error"]["message"].startswith(f"{role}: ")
+            assert "s3cret" not in outcome.err
 
     def test_help_is_plain_text(self, contract):
         outcome = contract("check-order", "--help")
@@ -183,6 +209,10 @@ class TestCheckOrder:
             assert outcome.json["failure"]["reason"] == "it raised ValueError"
             assert "s3cret" not in outcome.out + outcome.err
 
+    def test_a_hook_that_starts_and_ends_is_inconclusive(self, contract):
+        outcome = contract("check-order", "p.json", "r.json", "--hook", "ends:f")
+        assert (outcome.code, outcome.json["failure"]["kind"]) == (0, "crash")
+
     def test_a_command_is_a_hook_too(self, contract):
         outcome = contract("check-order", "p.json", "r.json", "--hook-command", "echo 'no json'")
         assert outcome.json["failure"]["kind"] == "garbage"
@@ -213,3 +243,28 @@ class TestCheckOrder:
             (rules,) = tables.execute("SELECT count(*) FROM order_rule_runs").fetchone()
         assert runs == outcome.json["coverage"]["evaluator_calls"]
         assert rows == rules == 9 * runs
+
+    def test_kept_calls_are_replaced_by_those_of_the_next_check(self, contract, folder):
+        for sample in ("7", "5"):
+            arguments = ("nine.json", "r.json", "--sample", sample, "--runs", "runs.duckdb")
+            outcome = contract("check-order", *arguments)
+            assert outcome.code == 0
+        with duckdb.connect(folder / "runs.duckdb", read_only=True) as tables:
+            (runs,) = tables.execute("SELECT count(*) FROM order_runs").fetchone()
+        assert runs == outcome.json["coverage"]["evaluator_calls"]
+
+    @pytest.mark.parametrize("name", ["notes.txt", "empty", "other.duckdb", "link", "sub"])
+    def test_a_file_of_anything_else_is_not_overwritten(self, contract, folder, name):
+        (folder / "notes.txt").write_text("mine")
+        (folder / "empty").touch()
+        (folder / "link").symlink_to("notes.txt")
+        (folder / "sub").mkdir()
+        with duckdb.connect(folder / "other.duckdb") as tables:
+            tables.execute("CREATE TABLE order_runs AS SELECT 1 AS mine")
+        files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+        before = [path.read_bytes() for path in files]
+        outcome = contract("check-order", "p.json", "r.json", "--interleave", "--runs", name)
+        assert error(outcome) == "JSON_OUTPUT_ERROR"
+        assert name not in outcome.err
+        assert [path.read_bytes() for path in files] == before
+        assert not list(folder.glob("*.wal"))

@@ -27,10 +27,12 @@ def report(drift: OrderDrift) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``conforms_within_coverage`` is true or false only if all orders were evaluated: a sample
-        without drift bounds its share. If all ordered triples were seen (`order_coverage`), drift
-        that three rules decide between them cannot have been missed either. ``pairs`` lists those
-        that show an effect, the strongest first. What could not be computed is null.
+        ``conforms_within_coverage`` is true or false only if the check was of all orders: a sample
+        without drift bounds its share. If it happens to hold all orders, ``all_orders_seen`` is
+        true; if none of them drifts, the share is 0 and nothing is bounded. If all ordered triples
+        were seen (`order_coverage`), drift that three rules decide between them cannot have been
+        missed either. ``pairs`` lists those that show an effect, the strongest first. What could
+        not be computed is null.
     """
     conclusive = not drift.status.startswith("INCONCLUSIVE")
     conforms: bool | None = None
@@ -60,6 +62,7 @@ def _coverage(drift: OrderDrift) -> dict[str, Any]:
     triples = None if drift.failure else ordered_triples(drift.log.design.places())
     seen, total = triples or (None, None)
     return {
+        "all_orders_seen": drift.all_orders_seen,
         "charged_work_bytes": drift.work_bytes,
         "evaluations_per_order": drift.repeats,
         "evaluator_calls": drift.evaluator_calls,
@@ -77,10 +80,11 @@ def _coverage(drift: OrderDrift) -> dict[str, Any]:
 
 
 def _share(drift: OrderDrift) -> dict[str, Any]:
-    sampled = drift.mode == "sampled"
+    # A share above 0 is estimated from the draws, even if they hold all orders that there are.
+    sampled = drift.mode == "sampled" and not drift.none_can_drift
     return {
         "confidence": drift.confidence if sampled else None,
-        "high": _number(drift.drift_high),
+        "high": 0.0 if drift.none_can_drift else _number(drift.drift_high),
         "low": _number(drift.drift_low),
         "method": "one-sided Clopper-Pearson bound" if sampled else "all orders",
         "orders_drifting": drift.orders_drifting,

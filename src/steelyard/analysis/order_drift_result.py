@@ -50,8 +50,9 @@ class OrderDrift(Result):
         Drifting ones among the draws, or among all orders if exhaustive.
     drift_share, drift_low, drift_high : float
         Share of drifting orders among all n!. Sampled: the estimate, 0, and the one-sided exact
-        (Clopper-Pearson) upper bound. Exhaustive: the share without and with unstable orders are
-        the limits; without unstable ones all three are equal. NaN after a failure.
+        (Clopper-Pearson) upper bound, from the draws alone (but see `none_can_drift`). Exhaustive:
+        the share without and with unstable orders are the limits; without unstable ones all three
+        are equal. NaN after a failure.
     variance : dict of str to bool, or None
         Per dimension, whether orders that were seen differ; None if inconclusive.
     unstable_orders : int
@@ -93,6 +94,16 @@ class OrderDrift(Result):
     witnesses: list[Witness]
     failure: dict[str, Any] | None
     log: RunLog = field(repr=False, compare=False)
+
+    @property
+    def all_orders_seen(self) -> bool:
+        """Whether every order was evaluated: by design, or because a sample of few holds all."""
+        return self.orders_seen == self.orders_total
+
+    @property
+    def none_can_drift(self) -> bool:
+        """Whether a sample happens to hold all orders and none drifts: then no bound is needed."""
+        return self.all_orders_seen and self.status == "NO_DRIFT_IN_SAMPLE"
 
     def pair_effects(self) -> list[PairEffect]:
         """Return the effect of every pair of rules; empty after a failure."""

@@ -88,9 +88,9 @@ def check_order(
     interleave: options.Interleave = False,
     sample: options.Sample = None,
     bound: options.Bound = None,
-    seed: options.Seed = 0,
-    repeats: options.Repeats = 3,
-    confidence: options.Confidence = 0.95,
+    seed: options.Seed = None,
+    repeats: options.Repeats = None,
+    confidence: options.Confidence = None,
     swaps_per_pair: options.SwapsPerPair = 0,
     runs: options.Runs = None,
 ) -> None:
@@ -108,6 +108,7 @@ def check_order(
     names = CheckOptions.__dataclass_fields__
     asked: CheckOptions = CheckOptions(**{name: given[name] for name in names})
     asked.check_files(documents)
+    asked.check_hook()
     checked = validate_policy(documents.read(0))
     report, clean = check(checked, documents.read(1), asked)
     documents.deliver(report)

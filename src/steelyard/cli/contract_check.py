@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.cli.contract_files import Documents, check_destination, write_runs
+from steelyard.cli.contract_files import (
+    Documents,
+    check_destination,
+    check_replaceable_runs,
+    write_runs,
+)
 from steelyard.evaluators.contract import (
     CommandError,
     Policy,
     SubprocessEvaluator,
+    is_importable,
     python_command,
 )
 from steelyard.evaluators.contract import check_order as check_all_orders
+
+_OF_OTHER_CHECKS = ("runs", "repeats", "seed", "confidence")  # than that of all orders in turn
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,9 @@ class CheckOptions:
     interleave: bool
     sample: int | None
     bound: float | None
-    seed: int
-    repeats: int
-    confidence: float
+    seed: int | None
+    repeats: int | None
+    confidence: float | None
     swaps_per_pair: int
     runs: str | None
 
@@ -52,12 +61,13 @@ class CheckOptions:
             raise CommandError("--timeout must be a positive number of seconds")
         if self.bound is not None and not 0 < self.bound < 1:
             raise CommandError("--bound must lie strictly between 0 and 1")
-        if not 0.5 < self.confidence < 1:
+        if self.confidence is not None and not 0.5 < self.confidence < 1:
             raise CommandError("--confidence must lie strictly between 0.5 and 1")
         if self.swaps_per_pair and not self.samples:
             raise CommandError("--swaps-per-pair needs --sample or --bound")
-        if self.runs is not None and not (self.interleave or self.samples):
-            raise CommandError("--runs needs --interleave, --sample or --bound")
+        idle = [name for name in _OF_OTHER_CHECKS if getattr(self, name) is not None]
+        if idle and not (self.interleave or self.samples):
+            raise CommandError(f"--{idle[0]} needs --interleave, --sample or --bound")
 
     @property
     def samples(self) -> bool:
@@ -65,10 +75,27 @@ class CheckOptions:
         return self.sample is not None or self.bound is not None
 
     def check_files(self, documents: Documents) -> None:
-        """Refuse a file of runs that is another file of the call."""
+        """Refuse a file of runs that is another file of the call, or that holds anything else."""
         if self.runs is not None:
             others = [*documents.inputs, *([documents.output] if documents.output else [])]
             check_destination(self.runs, others, "--runs")
+            check_replaceable_runs(self.runs)
+
+    def check_hook(self) -> None:
+        """Refuse a hook that cannot be: its function is not found, or there is no such program.
+
+        What goes wrong with a hook that starts is a result of the check, not an error.
+        """
+        if self.hook is not None:
+            if not is_importable(self.hook, timeout=self.timeout, show_errors=self.hook_errors):
+                raise CommandError(
+                    "--hook names no function that can be imported, from the working directory "
+                    "or an installed package; --hook-errors shows why"
+                )
+            return
+        command = self.command()
+        if command is not None and shutil.which(command[0]) is None:
+            raise CommandError("--hook-command names no program that is there and executable")
 
     def command(self) -> list[str] | None:
         """Return the command of the hook; None for the built-in evaluator."""
@@ -101,11 +128,10 @@ def check(policy: Policy, response: Any, options: CheckOptions) -> tuple[dict[st
             return report, report["conforms_within_coverage"] is True
         from steelyard.analysis.order_drift import drift_in_sample, drift_over_all_orders
 
+        asked = {name: getattr(options, name) for name in ("seed", "repeats", "confidence")}
         given: dict[str, Any] = {
-            "seed": options.seed,
-            "repeats": options.repeats,
-            "confidence": options.confidence,
             "fresh": evaluator.restart if evaluator is not None else None,
+            **{name: value for name, value in asked.items() if value is not None},
         }
         if options.interleave:
             drift = drift_over_all_orders(policy, response, **given)

@@ -14,12 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.cli.output import to_json
-from steelyard.evaluators.contract import CommandError, OutputError, load_json, load_json_file
+from steelyard.evaluators.contract import (
+    CommandError,
+    InvalidJsonError,
+    OutputError,
+    load_json,
+    load_json_file,
+)
 
 if TYPE_CHECKING:
     from steelyard.analysis.order_drift import OrderDrift
 
 STDIN = "-"
+
+RUN_TABLES = {"order_runs", "order_rule_runs"}
+"""The tables of a file of runs."""
+
+ROLES = ("policy", "response")
+"""What the inputs of a call are, in their order."""
 
 PLAYGROUND_DOCUMENTS: list[dict[str, Any]] = [
     {
@@ -59,9 +71,12 @@ class Documents:
             check_destination(self.output, self.inputs)
 
     def read(self, index: int) -> Any:
-        """Return the JSON value of an input."""
+        """Return the JSON value of an input; an error says which of the inputs it is about."""
         path = self.inputs[index]
-        return load_json(sys.stdin.buffer) if path == STDIN else load_json_file(path)
+        try:
+            return load_json(sys.stdin.buffer) if path == STDIN else load_json_file(path)
+        except InvalidJsonError as error:
+            raise InvalidJsonError(f"{ROLES[index]}: {error.message}") from None
 
     def deliver(self, document: Any, **about: Any) -> None:
         """Print a document; or write it to the output, and print that this was done."""
@@ -84,6 +99,36 @@ def check_destination(output: str, others: Sequence[str], option: str = "--outpu
         raise CommandError(f"{option} needs the name of a file")
     if any(_is_one_file(output, path) for path in others if path != STDIN):
         raise CommandError(f"{option} is one of the other files")
+
+
+def check_replaceable_runs(name: str) -> None:
+    """Refuse a file of runs that is there already, unless it is one that `write_runs` made.
+
+    Raises
+    ------
+    OutputError
+    """
+    try:
+        target = Path(os.path.realpath(name))
+        if not target.exists() or (target.is_file() and _tables(target) == RUN_TABLES):
+            return
+    except (OSError, ValueError):
+        return  # not a possible name: writing says so
+    raise OutputError(
+        "the file of --runs exists and was not written by this verb; it is left as it is"
+    )
+
+
+def _tables(path: Path) -> set[str]:
+    """Return the names of a DuckDB file's tables; none if it is no such file."""
+    import duckdb
+
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    except duckdb.Error:
+        return set()
+    return {name for (name,) in found}
 
 
 def write_file(name: str, content: bytes) -> None:

@@ -58,13 +58,23 @@ Bound = Annotated[
         help="As many random orders as show, if none drifts, that at most this share does.",
     ),
 ]
+# No default here: one that is given without --interleave, --sample or --bound is refused.
 Seed = Annotated[
-    int, typer.Option(metavar="SEED", min=0, help="Of the sequence of calls and of the sample.")
+    int | None,
+    typer.Option(
+        metavar="SEED", min=0, help="Of the sequence of calls and of the sample; 0 by default."
+    ),
 ]
 Repeats = Annotated[
-    int, typer.Option(metavar="N", min=2, help="Calls per order, if interleaved or sampled.")
+    int | None,
+    typer.Option(
+        metavar="N", min=2, help="Calls per order, if interleaved or sampled; 3 by default."
+    ),
 ]
-Confidence = Annotated[float, typer.Option(metavar="LEVEL", help="Of the bound and the intervals.")]
+Confidence = Annotated[
+    float | None,
+    typer.Option(metavar="LEVEL", help="Of the bound and the intervals; 0.95 by default."),
+]
 SwapsPerPair = Annotated[
     int,
     typer.Option(

@@ -21,7 +21,11 @@ from steelyard.evaluators.contract.loading import load_json, load_json_file
 from steelyard.evaluators.contract.order_check import check_order
 from steelyard.evaluators.contract.policy import Policy, validate_policy
 from steelyard.evaluators.contract.rules import KINDS, Rule
-from steelyard.evaluators.contract.subprocess_hook import SubprocessEvaluator, python_command
+from steelyard.evaluators.contract.subprocess_hook import (
+    SubprocessEvaluator,
+    is_importable,
+    python_command,
+)
 from steelyard.evaluators.contract.synthesis import generate_synthetic
 from steelyard.evaluators.contract.values import canonical_equal, canonical_text, fingerprint
 
@@ -48,6 +52,7 @@ __all__ = [
     "evaluate",
     "fingerprint",
     "generate_synthetic",
+    "is_importable",
     "load_json",
     "load_json_file",
     "python_command",

@@ -43,6 +43,15 @@ def serve(entry_point: str, requests: IO[bytes], answers: IO[bytes]) -> None:
         answers.flush()
 
 
+def find(request: dict[str, Any], _response: dict[str, Any]) -> dict[str, bool]:
+    """Answer whether an entry point can be imported and called; a hook that asks for no result."""
+    try:
+        return {"found": callable(_resolve(request["entry_point"]))}
+    except Exception:  # code of the user: anything can be wrong with it
+        traceback.print_exc()
+        return {"found": False}
+
+
 def _resolve(entry_point: str) -> Any:
     module, _, attribute = entry_point.partition(":")
     return reduce(getattr, attribute.split("."), importlib.import_module(module))

@@ -27,6 +27,7 @@ from steelyard.evaluators.contract.values import MAX_BYTES, canonical
 DEFAULT_TIMEOUT = 10.0
 """Seconds that one evaluation may take; the first one includes starting the program."""
 
+_WORKER = "steelyard.evaluators.contract.hook_worker"
 _GRACE_SECONDS = 1.0  # for a program that ends by itself once its input has ended
 _CHUNK = 65_536
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}")
@@ -233,7 +234,40 @@ class SubprocessEvaluator:
 
 def python_command(entry_point: str) -> list[str]:
     """Return the command that serves a Python function ``module:function`` as a hook."""
-    return [sys.executable, "-m", "steelyard.evaluators.contract.hook_worker", entry_point]
+    return [sys.executable, "-m", _WORKER, entry_point]
+
+
+def is_importable(
+    entry_point: str, *, timeout: float = DEFAULT_TIMEOUT, show_errors: bool = False
+) -> bool:
+    """Return whether a process like that of the hook finds something to call under this name.
+
+    Parameters
+    ----------
+    entry_point : str
+        ``module:function``; both may be dotted.
+    timeout : float, default `DEFAULT_TIMEOUT`
+        Seconds that importing may take.
+    show_errors : bool, default False
+        Pass on what is written to standard error meanwhile, the reason above all.
+
+    Returns
+    -------
+    bool
+        True also if the module starts to run and then hangs or ends the process: the name is
+        right, and the check is to tell what happened.
+    """
+    try:
+        entry_point.encode()
+    except UnicodeEncodeError:
+        return False
+    command = python_command(f"{_WORKER}:find")
+    with SubprocessEvaluator(command, timeout=timeout, show_errors=show_errors) as ask:
+        try:
+            answer = ask({"entry_point": entry_point}, {})
+        except EvaluatorFailure:
+            return True
+    return bool(answer["found"])
 
 
 def _signal_name(number: int) -> str:
