@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +13,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from steelyard.errors import InputError, StudyError
 from steelyard.trials.schema_faults import fault_reason
-from steelyard.trials.strict_json import canonical_dumps
+from steelyard.trials.strict_json import MAX_DEPTH, canonical_dumps
 
+_TOO_DEEP = f"lists and tables are nested too deeply; accepted: {MAX_DEPTH} levels"
+_DIGITS = re.compile(r"\d[\d_]{500,}")
 _HEADER = re.compile(r"^\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.\s*[^=]+)?=""")
 _PART = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*\.?""")
@@ -67,10 +70,17 @@ def read_toml(path: Path, model: type[Model], shown_as: str = "") -> Model:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{name}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise StudyError(f"{name}: {_TOO_DEEP}") from None
+    except ValueError:  # the one other thing that tomllib's conversions refuse
+        raise StudyError(
+            f"{name}{_line_of_long_number(text)}: a number has too many digits"
+        ) from None
+    lines = text.splitlines()
+    _refuse_extremes(name, lines, content)
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        lines = text.splitlines()
         faults = error.errors(include_url=False)
         raise StudyError("\n".join(_fault(name, lines, fault) for fault in faults)) from None
 
@@ -151,6 +161,35 @@ def _shared(here: Sequence[str | int], location: Sequence[str | int]) -> int:
             break
         shared += 1
     return shared
+
+
+def _line_of_long_number(text: str) -> str:
+    """Return ``:line`` of the first number that Python refuses for its length, or nothing."""
+    limit = sys.get_int_max_str_digits()
+    for found in _DIGITS.finditer(text):
+        if len(found.group().replace("_", "")) > limit:
+            return f":{text.count(chr(10), 0, found.start()) + 1}"
+    return ""
+
+
+def _refuse_extremes(name: str, lines: Sequence[str], content: dict[str, Any]) -> None:
+    """Refuse what later steps could not even print.
+
+    Dotted keys nest as deeply as they like, and hexadecimal integers have no limit to tomllib,
+    although TOML gives an integer 64 bits.
+    """
+    pending: list[tuple[Any, tuple[str | int, ...]]] = [(content, ())]
+    while pending:
+        value, location = pending.pop()
+        if len(location) > MAX_DEPTH:
+            raise StudyError(f"{name}:{line_of(lines, location)}: {_TOO_DEEP}")
+        if isinstance(value, dict):
+            pending += [(member, (*location, key)) for key, member in value.items()]
+        elif isinstance(value, list):
+            pending += [(member, (*location, index)) for index, member in enumerate(value)]
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            where = f"{name}:{line_of(lines, location)}: {shown_path(location)}"
+            raise StudyError(f"{where}: an integer of more than 64 bits")
 
 
 def _read_text(path: Path, name: str) -> str:
