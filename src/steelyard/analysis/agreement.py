@@ -14,7 +14,7 @@ import pandas as pd
 from steelyard.analysis.names import (
     TrialFilters,
     present_arms,
-    resolve_arm,
+    resolve_arms,
     resolve_by,
     resolve_filters,
 )
@@ -74,7 +74,7 @@ def agreement(
     Raises
     ------
     InputError
-        For fewer than two arms, or a grouping by arm.
+        For fewer than two arms, a grouping by arm, or a name that is no text.
     UnknownNameError
         For a name that the study does not hold.
 
@@ -83,10 +83,12 @@ def agreement(
     Krippendorff (2011), Computing Krippendorff's alpha-reliability. Computed by the package
     ``krippendorff``.
     """
+    if not isinstance(name, str) or not name:
+        raise InputError(f"name is {name!r}; accepted: the name of a covariate or member, as text")
     columns = resolve_by(by)
     check_positive_count("n_resamples", n_resamples)
     check_count("seed", seed)
-    chosen = present_arms(tables) if arms is None else [resolve_arm(tables, arm) for arm in arms]
+    chosen = present_arms(tables) if arms is None else resolve_arms(tables, "arms", arms)
     if len(set(chosen)) < 2 or "arm" in columns:
         raise InputError("agreement is between at least two arms, over cases; do not group by arm")
     answers = _answers(tables, name, source, chosen, filters)

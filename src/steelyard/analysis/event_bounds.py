@@ -11,6 +11,7 @@ from steelyard.analysis.names import Filters, resolve_by, resolve_policy, sort_b
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
 from steelyard.stats import clopper_pearson_interval
+from steelyard.stats.checks import check_number
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -54,7 +55,8 @@ def event_bounds(
     Raises
     ------
     InputError, UnknownNameError
-        As :func:`steelyard.analysis.select`, and for the policy ``bounds``.
+        As :func:`steelyard.analysis.select`, for the policy ``bounds``, and for a confidence that
+        is no number above 0.5 and below 1.
 
     References
     ----------
@@ -64,6 +66,7 @@ def event_bounds(
     columns, policy = resolve_by(by), resolve_policy(tables, missing)
     if policy == "bounds":
         raise InputError("one bound per group; accepted policies: exclude, fail, recorded")
+    confidence = check_number("confidence", confidence)
     if not 0.5 < confidence < 1:
         raise InputError(f"confidence is {confidence}; accepted: above 0.5 and below 1")
     trials = select(tables, measure, policy, **filters)

@@ -15,7 +15,9 @@ from steelyard.store.schema import MISSING_POLICIES
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
 
-Filter: TypeAlias = str | int | Sequence[str] | Sequence[int] | None
+Filter: TypeAlias = (
+    str | int | np.integer | Sequence[str] | Sequence[int] | npt.NDArray[Any] | pd.Series | None
+)
 
 
 class TrialFilters(TypedDict, total=False):
@@ -42,10 +44,13 @@ def resolve_measure(tables: StudyTables, measure: str | None) -> str:
 
     Raises
     ------
+    InputError
+        When it is no text.
     UnknownNameError
         When no trial of the study has a row for it.
     """
     name = tables.design.measures.primary if measure is None else measure
+    _check_text("measure", name)
     known = _distinct(tables, "measures", "measure")
     if name not in known:
         raise UnknownNameError("measure", str(name), known, f"study {tables.study}")
@@ -61,11 +66,23 @@ def resolve_policy(tables: StudyTables, missing: str | None) -> str:
 
 
 def resolve_arm(tables: StudyTables, arm: str) -> str:
-    """Return ``arm`` when the study has a trial of it, else raise ``UnknownNameError``."""
+    """Return ``arm`` when the study has a trial of it, else raise ``UnknownNameError``.
+
+    What is no text is an ``InputError``.
+    """
+    _check_text("arm", arm)
     known = _distinct(tables, "trials", "arm")
     if arm not in known:
         raise UnknownNameError("arm", str(arm), known, f"study {tables.study}")
     return arm
+
+
+def resolve_arms(tables: StudyTables, name: str, arms: str | Iterable[str]) -> list[str]:
+    """Return one arm or several as a list, each checked; ``name`` is the parameter's name."""
+    listed = _listed(name, arms)
+    for arm in listed:
+        _check_text(name, arm)
+    return [resolve_arm(tables, arm) for arm in listed]
 
 
 def present_arms(tables: StudyTables) -> list[str]:
@@ -165,17 +182,33 @@ def _declared_order(tables: StudyTables, column: str) -> list[str]:
 
 
 def _resolve_values(tables: StudyTables, column: str, value: Filter) -> list[str] | list[int]:
-    if isinstance(value, float):
-        raise InputError(f"filter {column} is {value!r}; accepted: text or an integer")
-    names = [value] if isinstance(value, str | int) else list(value or ())
+    names = _listed(f"filter {column}", value)
     if not names:
         raise InputError(f"filter {column} is an empty list; give at least one name")
+    for name in names:
+        # True is an int to Python, and no repeat to anyone.
+        if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
+            raise InputError(f"filter {column} is {name!r}; accepted: text or an integer")
     known = _distinct(tables, "trials", column)
     texts = [str(name) for name in names]
     for text in texts:
         if text not in known:
             raise UnknownNameError(column, text, known, f"study {tables.study}")
     return [int(text) for text in texts] if column == "repeat" else texts
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    """Return a value alone in a list, or the members of a sequence of any library."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return [value]
+    if isinstance(value, np.ndarray | pd.DataFrame) and value.ndim != 1:
+        raise InputError(f"{name} has {value.ndim} dimensions; give one name or a list of them")
+    return list(value)
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {value!r}; accepted: a name, as text")
 
 
 def _distinct(tables: StudyTables, table: str, column: str) -> set[str]:

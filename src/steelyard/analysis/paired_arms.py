@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import pandas as pd
 
-from steelyard.analysis.names import TrialFilters, resolve_by, resolve_measure, resolve_policy
+from steelyard.analysis.names import (
+    TrialFilters,
+    resolve_arms,
+    resolve_by,
+    resolve_measure,
+    resolve_policy,
+)
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
 from steelyard.stats import clustered_mean_interval, family_size, holm, mcnemar, sign_flip
@@ -93,7 +99,8 @@ def paired(
     Raises
     ------
     InputError
-        For the policy ``bounds``, a grouping by arm, or when there is no pair at all.
+        For the policy ``bounds``, a grouping by arm, an arm that is no text, or when there is no
+        pair at all.
     UnknownNameError
         For a name that the study does not hold.
 
@@ -108,8 +115,10 @@ def paired(
     if policy == "bounds":
         raise InputError("pairs have one value each; accepted policies: exclude, fail, recorded")
     rows: list[dict[str, Any]] = []
-    for left in _names(reference):
-        for right in _names(candidate):
+    references = resolve_arms(tables, "reference", reference)
+    candidates = resolve_arms(tables, "candidate", candidate)
+    for left in references:
+        for right in candidates:
             if left != right:
                 pairs = case_pairs(tables, left, right, name, policy, **filters)
                 head = {"reference": left, "candidate": right, "measure": name}
@@ -147,10 +156,6 @@ def case_pairs(
         trials = select(tables, measure, policy, arm=arm, **filters)
         sides.append(trials.set_index(list(CASE))["value"].rename(role))
     return pd.concat(sides, axis=1).sort_index().reset_index()
-
-
-def _names(arms: str | Sequence[str]) -> list[str]:
-    return [arms] if isinstance(arms, str) else list(arms)
 
 
 def _rows(

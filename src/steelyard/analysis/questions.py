@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from steelyard.analysis.names import DIMENSIONS
+from steelyard.analysis.parameters import told_of_parameters
 from steelyard.errors import InputError, StudyError, UnknownNameError
 from steelyard.trials.strict_json import canonical_dumps
 
@@ -76,7 +77,7 @@ def find(name: str) -> Callable[..., Any]:
     UnknownNameError
         No question of that name.
     """
-    if name not in QUESTIONS:
+    if not isinstance(name, str) or name not in QUESTIONS:
         raise UnknownNameError("question", name, QUESTIONS)
     module, _, attribute = QUESTIONS[name].partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
@@ -106,14 +107,16 @@ def ask(evidence: Evidence, name: str, parameters: Mapping[str, Any]) -> pd.Data
     UnknownNameError
         No question of that name, or a name in the parameters that the study does not hold.
     StudyError
-        Parameters that the question does not take, or one that it needs and was not given.
+        Parameters that the question does not take, one that it needs and was not given, or a
+        value of a kind that it cannot use.
     InputError
         A value that the question refuses.
     """
     function = find(name)
     _check_parameters(function, name, parameters)
     key = ("answer", name, canonical_dumps(dict(parameters)))
-    return evidence.once(key, lambda: _frame(name, function(evidence.tables, **parameters)))
+    with told_of_parameters(f"question {name!r}", parameters):
+        return evidence.once(key, lambda: _frame(name, function(evidence.tables, **parameters)))
 
 
 def _check_parameters(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from steelyard.analysis.names import TrialFilters
+from steelyard.analysis.names import TrialFilters, resolve_arm
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
 from steelyard.stats import wilson_interval
@@ -72,7 +72,7 @@ def risk_coverage(
     Raises
     ------
     InputError
-        Where no case has both measures, or ``act_when`` is something else.
+        Where no case has both measures, ``act_when`` is something else, or the arm is no text.
     UnknownNameError
         For a name that the study does not hold.
 
@@ -85,7 +85,7 @@ def risk_coverage(
     check_open_unit("confidence", confidence)
     if act_when not in ACT_WHEN:
         raise InputError(f"act_when is {act_when!r}; accepted: {', '.join(ACT_WHEN)}")
-    cases = _cases(tables, (score, harm, allowed), arm, filters)
+    cases = _cases(tables, (score, harm, allowed), resolve_arm(tables, arm), filters)
     sign = 1.0 if act_when == "at_most" else -1.0
     doubt = sign * cases["score"].to_numpy()
     doubt = np.where(cases["allowed"].eq(1), doubt, np.inf)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import pandas as pd
 
-from steelyard.analysis.names import TrialFilters
+from steelyard.analysis.names import TrialFilters, resolve_arm
 from steelyard.analysis.paired_arms import CASE
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
@@ -60,11 +60,12 @@ def discriminate(
     Raises
     ------
     InputError
-        When no case has both.
+        When no case has both, or an arm is no text.
     UnknownNameError
         For a name that the study does not hold.
     """
-    owner = arm if label_arm is None else label_arm
+    arm = resolve_arm(tables, arm)
+    owner = arm if label_arm is None else resolve_arm(tables, label_arm)
     keys = list(CASE)
     left = select(tables, score, "recorded", arm=arm, binary=False, **filters)
     right = select(tables, label, "recorded", arm=owner, **filters)

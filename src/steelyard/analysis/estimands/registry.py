@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from steelyard.analysis.evidence import Evidence
+from steelyard.analysis.parameters import told_of_parameters
 from steelyard.errors import StudyError, UnknownNameError
 
 
@@ -92,9 +93,10 @@ def compute(evidence: Evidence, name: str, parameters: Mapping[str, Any]) -> Com
     UnknownNameError
         No estimand of that name, or a name in the parameters that the study does not hold.
     StudyError
-        Parameters that the estimand does not take, or one that it needs and was not given.
+        Parameters that the estimand does not take, one that it needs and was not given, or a
+        value of a kind that it cannot use.
     """
-    function = _ESTIMANDS.get(name)
+    function = _ESTIMANDS.get(name) if isinstance(name, str) else None
     if function is None:
         raise UnknownNameError("estimand", name, _ESTIMANDS)
     signature = inspect.signature(function)
@@ -103,4 +105,5 @@ def compute(evidence: Evidence, name: str, parameters: Mapping[str, Any]) -> Com
     except TypeError as error:
         accepted = ", ".join(list(signature.parameters)[1:])
         raise StudyError(f"estimand {name!r}: {error}; it takes {accepted}") from None
-    return function(evidence, **parameters)
+    with told_of_parameters(f"estimand {name!r}", parameters):
+        return function(evidence, **parameters)
