@@ -133,12 +133,15 @@ def check_values(name: str, values: Any) -> FloatArray:
     """Return ``values`` as a one-dimensional float64 array without NaN or infinity."""
     try:
         raw = np.asarray(values)
-        array = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a sequence of numbers ({error})") from error
-    # text is refused, although numpy reads "1" as the number 1
-    if raw.dtype.kind in "US" or (raw.dtype.kind == "O" and _holds_text(raw)):
-        raise InputError(f"{name} must be a sequence of numbers (it holds text)")
+    other = _other_than_numbers(raw)
+    if other:
+        raise InputError(f"{name} must be a sequence of numbers (it holds {other})")
+    try:
+        array = raw.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name} must be a sequence of numbers ({error})") from error
     if array.ndim != 1:
         raise InputError(f"{name} has {array.ndim} dimensions; it must have one")
     bad = np.flatnonzero(~np.isfinite(array))
@@ -150,8 +153,25 @@ def check_values(name: str, values: Any) -> FloatArray:
     return array
 
 
-def _holds_text(array: npt.NDArray[Any]) -> bool:
-    return any(isinstance(value, str | bytes) for value in array.flat)
+_OTHERS = {
+    "text": (str, bytes),
+    "complex numbers": (complex, np.complexfloating),
+    "times": (np.datetime64, np.timedelta64),
+}
+"""What numpy turns into floats although it is none: "1", the real part, counts of nanoseconds."""
+
+_OTHER_KINDS = {"U": "text", "S": "text", "c": "complex numbers", "M": "times", "m": "times"}
+
+
+def _other_than_numbers(array: npt.NDArray[Any]) -> str:
+    """Return what an array holds that is no number, or an empty text."""
+    if array.dtype.kind != "O":
+        return _OTHER_KINDS.get(array.dtype.kind, "")
+    for value in array.flat:
+        for what, kinds in _OTHERS.items():
+            if isinstance(value, kinds):
+                return what
+    return ""
 
 
 def check_outcomes(name: str, values: Any) -> FloatArray:

@@ -19,7 +19,7 @@ from steelyard.stats.checks import (
     check_values,
 )
 from steelyard.stats.partitions import partition
-from steelyard.stats.ratios import cluster_draws
+from steelyard.stats.ratios import check_table, cluster_draws
 from steelyard.stats.results import Result
 
 CHUNK = 256
@@ -93,7 +93,9 @@ def discrimination(
     Raises
     ------
     InputError
-        For arrays of different length, scores that are not finite, or other labels.
+        For arrays of different length, scores that are not finite, other labels, and for more
+        draws of clusters, or pairs of a positive and a negative, than
+        `steelyard.stats.ratios.LARGEST_TABLE`.
 
     References
     ----------
@@ -106,9 +108,8 @@ def discrimination(
     >>> found.auroc, round(found.average_precision, 4)
     (0.75, 0.8333)
     """
-    values, truth = check_values("scores", scores), check_outcomes("labels", labels)
-    if len(values) != len(truth):
-        raise InputError(f"scores has {len(values)} values and labels {len(truth)}")
+    values, truth = _cases(scores, labels)
+    check_count("seed", seed)
     part = partition(truth, clusters)
     positive = truth == 1
     wins = _wins(values[positive], values[~positive])
@@ -125,31 +126,49 @@ def discrimination(
     )  # fmt: skip
 
 
-def average_precision(scores: FloatArray, labels: FloatArray) -> float:
+def average_precision(scores: Any, labels: Any) -> float:
     """Return the average precision; cases with equal scores enter together.
 
     Parameters
     ----------
-    scores, labels : numpy.ndarray of float64, shape (n,)
+    scores : array-like of float, shape (n,)
+        Finite; higher means "more likely positive".
+    labels : array-like of 0 and 1, shape (n,)
 
     Returns
     -------
     float
         NaN without a positive.
+
+    Raises
+    ------
+    InputError
+        For arrays of different length, scores that are not finite, or other labels.
     """
-    if not labels.sum():
+    values, truth = _cases(scores, labels)
+    if not truth.sum():
         return math.nan
-    order = np.argsort(-scores, kind="stable")
-    last = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    found = np.cumsum(labels[order])[last]
-    gained = np.diff(found, prepend=0.0) / labels.sum()
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    found = np.cumsum(truth[order])[last]
+    gained = np.diff(found, prepend=0.0) / truth.sum()
     return math.fsum(gained * found / (last + 1))
+
+
+def _cases(scores: Any, labels: Any) -> tuple[FloatArray, FloatArray]:
+    values, truth = check_values("scores", scores), check_outcomes("labels", labels)
+    if len(values) != len(truth):
+        raise InputError(f"scores has {len(values)} values and labels {len(truth)}")
+    return values, truth
 
 
 def _wins(positives: FloatArray, negatives: FloatArray) -> FloatArray:
     """Return 1, 1/2 or 0 for each pair of a positive and a negative, shape (P, N)."""
-    gap = positives[:, None] - negatives[None, :]
-    return np.where(gap > 0, 1.0, np.where(gap == 0, 0.5, 0.0))
+    check_table(len(positives), len(negatives), "positives and negatives")
+    # Compared and not subtracted: a difference of large scores is no double.
+    high, low = positives[:, None], negatives[None, :]
+    return np.where(high > low, 1.0, np.where(high == low, 0.5, 0.0))
 
 
 def _limits(

@@ -7,6 +7,7 @@ draws clusters; its ratio is the sum of their numerators over the sum of their d
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,18 @@ class RatioInterval(Result):
     reason: str
 
 
+LARGEST_TABLE = 200_000_000
+"""Cells of the largest table that is held at once: 1.6 GB of doubles."""
+
+
+def check_table(rows: int, columns: int, what: str) -> None:
+    """Refuse a table of more than `LARGEST_TABLE` cells; ``what`` names its sides."""
+    if rows * columns > LARGEST_TABLE:
+        raise InputError(
+            f"{what}: {rows} x {columns} cells; accepted: at most {LARGEST_TABLE:,} in total"
+        )
+
+
 def cluster_draws(n_clusters: int, n_resamples: int = 10_000, seed: int = 0) -> IntArray:
     """Return how often each cluster is drawn in each resample.
 
@@ -75,9 +88,15 @@ def cluster_draws(n_clusters: int, n_resamples: int = 10_000, seed: int = 0) -> 
     -------
     numpy.ndarray of int64, shape (n_resamples, n_clusters)
         Each row sums to ``n_clusters``.
+
+    Raises
+    ------
+    InputError
+        For counts out of range, and for a result of more than `LARGEST_TABLE` cells.
     """
     clusters = check_positive_count("n_clusters", n_clusters)
     draws = check_positive_count("n_resamples", n_resamples)
+    check_table(draws, clusters, "n_resamples and clusters")
     generator = np.random.default_rng(check_count("seed", seed))
     return generator.multinomial(clusters, np.full(clusters, 1.0 / clusters), size=draws)
 
@@ -109,7 +128,8 @@ def cluster_ratio_interval(
     Raises
     ------
     InputError
-        For arrays of different length, values that are not finite, or a negative denominator.
+        For arrays of different length, values that are not finite, a negative denominator, sums
+        or ratios beyond the largest double, and more than `LARGEST_TABLE` draws of a cluster.
 
     References
     ----------
@@ -155,13 +175,19 @@ def cluster_ratio_difference(
     >>> found.estimate, found.low, found.high
     (0.25, 0.0, 0.5)
     """
-    sides = [_side(*candidate), _side(*reference)]
+    sides = [_side(*_pair("candidate", candidate)), _side(*_pair("reference", reference))]
     if len(sides[0][0]) != len(sides[1][0]):
         raise InputError(
             f"reference has {len(sides[1][0])} clusters and candidate {len(sides[0][0])}; "
             "a paired difference needs the same clusters on both sides"
         )
     return _interval(sides, confidence, n_resamples, seed)
+
+
+def _pair(name: str, side: Any) -> tuple[Any, Any]:
+    if not isinstance(side, tuple | list | np.ndarray) or len(side) != 2:
+        raise InputError(f"{name} must be a pair: the clusters' numerators and denominators")
+    return side[0], side[1]
 
 
 def _side(numerators: Any, denominators: Any) -> tuple[FloatArray, FloatArray]:
@@ -173,6 +199,14 @@ def _side(numerators: Any, denominators: Any) -> tuple[FloatArray, FloatArray]:
         raise InputError(f"numerators has {len(above)} values and denominators {len(below)}")
     if (below < 0).any():
         raise InputError(f"denominators holds {below.min():g}; accepted: 0 or more")
+    # Sums, their ratio and a difference of two ratios must all be doubles.
+    largest = max(np.abs(above).max(initial=0.0), below.max(initial=0.0))
+    smallest = below.min(where=below > 0, initial=1.0)
+    if largest > sys.float_info.max / (2.0 * max(len(above), 1)) * smallest:
+        raise InputError(
+            f"numerators and denominators reach {largest:g}, beside a denominator of "
+            f"{smallest:g}; their sums or ratios exceed the largest double"
+        )
     return above, below
 
 
