@@ -222,7 +222,8 @@ def _pins(root: Path, evidence: Evidence) -> list[PinResult]:
     shown_as = f"experiments/{tables.study}/pins.toml"
     path = root / shown_as
     claims = sorted(tables.frame("claims")["claim"])
-    if not path.is_file():
+    # A folder or a broken link of that name is not absent: reading it says what it is.
+    if not os.path.lexists(path):
         if claims:
             raise StudyError(f"{shown_as} is absent; {len(claims)} published numbers need a pin")
         return []
