@@ -155,6 +155,8 @@ class TestSweep:
         table = stopping_sweep(study, DEFAULT, **FEW)
         swept = table[table["setting"].eq("threshold")]
         assert (swept["band_level"] > 0.95).all()
+        swept = swept[swept["accepted_rate"] > 0]
+        assert len(swept) > 5
         for name in ("steps", "false_stop"):
             assert (swept[f"{name}_band_low"] <= swept[f"{name}_low"]).all()
             assert (swept[f"{name}_band_high"] >= swept[f"{name}_high"]).all()

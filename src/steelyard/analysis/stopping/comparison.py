@@ -65,7 +65,8 @@ def compare_policies(
         ``high`` (t over tasks) and ``level``; for yes and no quantities ``reference_only``,
         ``candidate_only`` (trials) and ``p_mcnemar`` (exact), NA and NaN for amounts;
         ``n_clusters``, ``tasks_differing``, ``p_sign_flip``; ``p_adjusted`` (Holm over all rows'
-        ``p_sign_flip``) and its ``family_size``. Without a pair every number is missing.
+        ``p_sign_flip``) and its ``family_size``. Without a pair every number is missing, and the
+        row is no part of the family: so it is for a counter that no state recorded.
 
     Raises
     ------

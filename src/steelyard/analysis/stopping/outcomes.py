@@ -144,15 +144,19 @@ class Outcomes:
         """Return what stopping spares of one kind of work.
 
         The counter at the agent's own stop less the counter at the policy's, at least 0; 0 where
-        the policy does not stop the trial, NaN where a counter is not recorded.
+        the policy does not stop the trial, NaN where a counter is not recorded. A trial whose
+        spending is unknown has no 0 either: only the trials that are stopped would be left out,
+        and a counter that nobody recorded would have values.
         """
         if work == "steps":
+            unknown = ~self.states.replayed
             spared = self.states.own_stop - self.at_stop(self.states.step.astype(float))
         else:
-            counter = self.states.signals[WORK[work]]
-            spared = self.spent(work) - self.at_stop(counter)
+            spent = self.spent(work)
+            unknown = ~self.states.replayed | np.isnan(spent)
+            spared = spent - self.at_stop(self.states.signals[WORK[work]])
         spared = np.where(self.accepted, np.maximum(spared, 0.0), 0.0)
-        return np.where(self.states.replayed, spared, np.nan)
+        return np.where(unknown, np.nan, spared)
 
     def at_stop(self, values: FloatArray) -> FloatArray:
         """Return the value of the state at which each trial is stopped, NaN where it is not."""

@@ -60,8 +60,8 @@ def stop_points(
           without one);
         - ``steps_avoided``, ``tool_calls_avoided``, ``tokens_avoided``, ``seconds_avoided``:
           counter at the agent's own stop less counter at the policy's, at least 0; 0 where the
-          policy never stops, NaN where a counter is not recorded. ``..._spent``: the agent's own
-          totals (steps: index of its stop plus 1);
+          policy never stops, NaN where a counter is not recorded, also there. ``..._spent``: the
+          agent's own totals (steps: index of its stop plus 1);
         - ``tests_pass_at_stop``, ``required_checks_pass_at_stop``: NA where not reported;
         - ``regressions_after_accept``: later states that do not meet the policy's condition,
           whatever the cause; ``quality_losses_after_accept``: later states whose acceptance score

@@ -91,7 +91,9 @@ def stopping_sweep(
         group together; ``band_level``: the pointwise level they are taken at; ``on_front``: no
         other threshold saves at least as many steps with at most as many false stops;
         ``level``, ``n_resamples``, ``seed``. NaN where a rate has no denominator, where one task
-        gives no spread, and for the limits of what oracle and never do by definition.
+        gives no spread, and for the limits of what oracle and never do by definition; and for the
+        limits of false stops and of savings where the setting stops no trial, of which the trials
+        tell nothing.
 
     Raises
     ------
@@ -210,12 +212,14 @@ def _group_table(
 
 
 def _without_limits(table: pd.DataFrame, policies: Sequence[StopPolicy]) -> pd.DataFrame:
-    """Blank the limits of what a rule does by definition: that is no estimate."""
+    """Blank the limits of what a rule does by definition, and of stops where there are none."""
     rules = pd.Series([policy.rule for policy in policies])
     errors = [name for name in _LIMITS if name.startswith(("false", "missed"))]
     shares = [name for name in _LIMITS if name.startswith("steps")]
     table.loc[rules.isin(["oracle", "never"]), errors] = np.nan
     table.loc[rules.eq("never"), shares] = np.nan
+    false_stops = [name for name in errors if name.startswith("false")]
+    table.loc[~(table["accepted_rate"] > 0), [*false_stops, *shares]] = np.nan
     return table
 
 
