@@ -95,6 +95,15 @@ def test_a_trajectory_that_is_not_there(program, tmp_path, verbs):
         assert done.err == f"steelyard: {path.name}: there is no such file\n"
 
 
+@pytest.mark.parametrize("text", ["", "\n  \n"])
+def test_lines_without_a_case(program, tmp_path, verbs, text):
+    (tmp_path / "none.jsonl").write_text(text, encoding="utf-8")
+    paths = [verbs["stop"][-1], tmp_path / "none.jsonl"]
+    done = program("bound", "stop", *paths, "--threshold", ".5")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "steelyard: none.jsonl: there is no case in it\n"
+
+
 @pytest.mark.parametrize("verb", ["stop", "quality"])
 def test_a_name_on_the_terminal_is_escaped(program, tmp_path, verb):
     threshold = ["--threshold", "0.5"] if verb == "stop" else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -106,6 +107,9 @@ def test_thresholds_and_the_published_behaviour(program: Any, written: Any) -> N
         ([CASE], ("--explain", "--graph"), "exclude each other"),
         ([CASE], ("--now", "yesterday"), "ISO 8601"),
         ([CASE], ("--now", "2026-12-01T00:00:00"), "time zone"),
+        ([CASE], ("--now", "2026-12-01"), "time zone: 2026-12-01T00:00:00Z is UTC"),
+        ([""], ("--lines",), "case.json: there is no case in it"),
+        (["", " "], ("--lines", "--explain"), "no case"),
         ([CASE], ("--set", "tau=1"), "NAME=VALUE"),
         ([CASE], ("--set", "tau_base=9"), "tau_base is 9; accepted is 0 to 1"),
         (["\udcff"], (), "UTF-8"),
@@ -128,6 +132,28 @@ def test_a_file_that_is_not_there(program: Any, tmp_path: Path) -> None:
     done = program("decide", tmp_path / "none.json")
     assert (done.code, done.out) == (2, "")
     assert "no such file" in done.err
+
+
+def test_what_is_no_file_is_told_apart(program: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, reason in [
+        (tmp_path, "is a folder"),
+        (tmp_path / "pipe", "is not a regular file"),
+        ("/dev/null", "is not a regular file"),
+        (tmp_path / ("n" * 300), "cannot be read: File name too long"),
+        (tmp_path / "none.jsonl", "there is no such file"),
+    ]:
+        done = program("decide", path)
+        assert (done.code, done.out) == (2, "")
+        assert reason in done.err
+        assert done.err.count("\n") == 1
+
+
+def test_the_time_that_a_message_suggests_is_accepted(program: Any, written: Any) -> None:
+    file = written(CASE)
+    refused = program("decide", file, "--now", "2026-12-01").err
+    suggested = refused.partition("time zone: ")[2].split()[0]
+    assert program("decide", file, "--now", suggested).code == 0
 
 
 def test_nothing_is_printed_of_a_batch_with_a_bad_line(program: Any, written: Any) -> None:

@@ -88,7 +88,7 @@ def replay_files(
     Raises
     ------
     DataError
-        If a path does not exist, or a folder holds no JSON file.
+        If a path does not exist, a folder holds no JSON file, or a JSON Lines file no line.
     """
     answered: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
@@ -120,9 +120,12 @@ def _trajectories(paths: Sequence[Path]) -> Iterator[tuple[str, Any]]:
     for path in paths:
         for file in _files(path):
             if file.suffix == ".jsonl":
-                for number, line in enumerate(_bytes(file).splitlines(), start=1):
-                    if line.strip():
-                        yield f"{file.name}:{number}", lambda text=line: text
+                numbered = enumerate(_bytes(file).splitlines(), start=1)
+                lines = [(number, line) for number, line in numbered if line.strip()]
+                if not lines:
+                    raise DataError(f"{printable(file.name)}: there is no case in it")
+                for number, line in lines:
+                    yield f"{file.name}:{number}", lambda text=line: text
             else:
                 yield file.name, lambda here=file: _bytes(here)
 

@@ -110,7 +110,7 @@ def _moment(text: str | None) -> datetime | None:
     except ValueError:
         raise InputError(f"--now takes an ISO 8601 time or 'clock', not {text!r}") from None
     if moment.tzinfo is None:
-        raise InputError(f"--now needs a time zone: {text}Z is UTC")
+        raise InputError(f"--now needs a time zone: {moment.isoformat()}Z is UTC")
     return moment
 
 
@@ -121,7 +121,10 @@ def _cases(file: str, gate: Gate, *, many: bool) -> list[Case]:
     name = "standard input" if file == STANDARD_INPUT else file
     text = _input(file, name)
     if many:
-        return list(read_cases(text, path=name, compatibility=gate.compatibility))
+        cases = list(read_cases(text, path=name, compatibility=gate.compatibility))
+        if not cases:
+            raise DataError(f"{name}: there is no case in it; one a line is read")
+        return cases
     data = parsed(text, name)
     return [read_case(data, "1", path=name, compatibility=gate.compatibility)]
 
@@ -130,17 +133,28 @@ def _input(file: str, name: str) -> str:
     if file == STANDARD_INPUT:
         raw = sys.stdin.buffer.read(LARGEST_FILE + 1)
     else:
-        path = Path(file)
-        if not path.is_file():
-            raise DataError(f"{file}: there is no such file")
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
+        raw = _file_bytes(Path(file), name)
     if len(raw) > LARGEST_FILE:
         raise DataError(f"{name}: larger than {LARGEST_FILE} bytes")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{name}: byte {error.start} is not UTF-8") from None
+
+
+def _file_bytes(path: Path, name: str) -> bytes:
+    """Return what a file holds, and one byte more than it may hold at most."""
+    try:
+        if path.is_dir():
+            raise DataError(f"{name}: is a folder; give a file")
+        if path.exists() and not path.is_file():
+            raise DataError(f"{name}: is not a regular file; - reads standard input")
+        with path.open("rb") as stream:
+            return stream.read(LARGEST_FILE + 1)
+    except (FileNotFoundError, ValueError):  # ValueError: a name that no file can have
+        raise DataError(f"{name}: there is no such file") from None
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 def _with_tools(case: Case, allow: list[str] | None) -> Case:
