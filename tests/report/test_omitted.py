@@ -6,6 +6,7 @@ import pytest
 
 from steelyard.analysis.evidence import Evidence
 from steelyard.errors import UnknownNameError
+from steelyard.report import render
 from steelyard.report.content import collect
 
 TRIALS = [
@@ -33,3 +34,18 @@ def test_a_table_and_the_figure_of_its_name_are_left_out(small_study) -> None:
 def test_a_name_that_cannot_be_left_out_is_refused(small_study, name) -> None:
     with pytest.raises(UnknownNameError, match=r"study\.toml: report\.omit"):
         collected(small_study, omit=[name])
+
+
+def test_a_report_without_tables_or_figures_has_no_empty_section(small_study, tmp_path) -> None:
+    (tmp_path / "experiments").mkdir()
+    templates = render.environment(tmp_path)
+    every = collected(small_study)
+    text = render.report_text(every, templates)
+    assert ("## Tables" in text, "## Figures" in text) == (True, True)
+    names = sorted(set(every.tables) - {"trials"})
+    bare = collected(small_study, omit=[*names, "spread", "trajectories"])
+    assert (set(bare.tables), bare.drawings) == ({"trials"}, ())
+    text = render.report_text(bare, templates)
+    assert ("## Tables" in text, "## Figures" in text) == (False, False)
+    assert "\n## Audit\n" in text
+    assert "\n\n\n" not in text
