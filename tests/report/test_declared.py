@@ -38,6 +38,8 @@ FIGURE = {
     "caption": "Each task *once* < twice.",
 }
 
+WRONG = {"group": None, "series": {"task": 1}}
+
 
 def own(tables=(TABLE,), figures=(FIGURE,), **more):
     return {"tables": list(tables), "figures": list(figures), **more}
@@ -141,6 +143,7 @@ def test_a_study_without_claims_speaks_of_no_published_numbers(content, small_st
             r"\.parameters: question 'rates' takes no 'bye'; it filters by arm",
         ),
         ("tables", {"parameters": {"by": ["tusk"]}}, r"\.parameters: .*'tusk'"),
+        ("tables", {"parameters": {"measure": ["a"]}}, r"\.parameters: measure is \['a'\]"),
         ("tables", {"ask": "compare"}, r"\.parameters: .*missing a required argument"),
         ("tables", {"name": "rates"}, r"\.name: the report has a table 'rates' already"),
         ("tables", {"name": "pins"}, r"\.name: the report has a table 'pins' already"),
@@ -164,6 +167,7 @@ def test_a_study_without_claims_speaks_of_no_published_numbers(content, small_st
         ("figures", {"tables": ["by_tsk"]}, r"\.tables: unknown table 'by_tsk'"),
         ("figures", {"parameters": {"colour": 1}}, r"\.draw: .*argument 'colour'; it takes frame"),
         ("figures", {"parameters": {"estimate": "x"}}, r"\.draw: .*needs the column 'x'"),
+        ("figures", {"parameters": WRONG}, r"\.draw: drawing 'rates' cannot use its"),
         (
             "figures",
             {"name": "reliability"},

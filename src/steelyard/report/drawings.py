@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from steelyard.analysis.parameters import told_of_parameters
 from steelyard.errors import StudyError, UnknownNameError
 from steelyard.report.drawing import Drawing
 
@@ -65,17 +66,19 @@ def draw(
     UnknownNameError
         No drawing of that name.
     StudyError
-        Frames, keywords or columns that do not fit the drawing.
+        Frames, keywords or columns that do not fit the drawing, or a keyword's value of a kind
+        that it cannot use.
     """
     function = find(drawing)
     try:
         inspect.signature(function).bind(*frames, **head, **more)
     except TypeError as error:
         raise StudyError(f"drawing {drawing!r}: {error}; it takes {_taken(function)}") from None
-    try:
-        return function(*frames, **head, **more)
-    except KeyError as error:
-        raise StudyError(f"drawing {drawing!r} needs the column {error}") from None
+    with told_of_parameters(f"drawing {drawing!r}", more):
+        try:
+            return function(*frames, **head, **more)
+        except KeyError as error:
+            raise StudyError(f"drawing {drawing!r} needs the column {error}") from None
 
 
 def _taken(function: Callable[..., Drawing]) -> str:
