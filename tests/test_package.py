@@ -155,6 +155,7 @@ class TestSource:
         assert done.returncode == 0, done.stdout
 
 
+LARGEST = {"reports/index.html": 6_000_000}  # one page over every study, figures included
 VECTORS_OF_A_SCAN = "tests/vectors/waybill/validate_bundle.json"
 
 
@@ -181,6 +182,7 @@ class TestTrackedFiles:
         big = [
             name
             for name, text in tracked_texts()
-            if len(text) > 2_000_000 and not name.startswith(("data/", "tests/vectors/"))
+            if len(text) > LARGEST.get(name, 2_000_000)
+            and not name.startswith(("data/", "tests/vectors/"))
         ]
         assert big == []

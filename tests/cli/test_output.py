@@ -94,7 +94,8 @@ def test_hidden_columns_are_counted(capsys):
     assert text.splitlines()[-2:] == ["What it is.", "2 more columns: --json or --csv."]
 
 
-def test_table_without_chosen_columns_shows_those_that_fit(capsys):
+def test_table_without_chosen_columns_shows_those_that_fit(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     frame = pd.DataFrame({f"column_{i}": ["x" * 30] for i in range(10)})
     text = printed(capsys, frame)
     assert "7 more columns" in text

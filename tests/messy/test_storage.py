@@ -55,8 +55,9 @@ def count(project):
         return len(StudyTables(connection, "small").frame("trials"))
 
 
-def test_a_locked_database_names_the_holder_and_the_remedy(small_project):
+def test_a_locked_database_names_the_holder_and_the_remedy(small_project, monkeypatch):
     project = small_project()
+    monkeypatch.chdir(project)  # paths are shown from where the user stands
     build_database(project)
     holder = start(HOLD, project / DATABASE)
     try:

@@ -126,7 +126,7 @@ def test_a_pin_that_fails_is_counted_and_shown(project):
             '"tau.pass_hat_22"',
             "number of the study: tau.pass_hat_22; published, but .*: tau.pass_hat_2$",
         ),
-        ("value = 0.273", 'value = "0.273"', "valid number"),
+        ("value = 0.273", 'value = "0.273"', "accepted is a number"),
         ("value = 0.273", "value = nan", "finite number"),
         ("tolerance = ", "tolerance = inf # ", "finite number"),
     ],
