@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from steelyard.analysis.denominators import strata
 from steelyard.analysis.names import (
     TrialFilters,
     present_arms,
@@ -92,12 +93,9 @@ def agreement(
     if len(set(chosen)) < 2 or "arm" in columns:
         raise InputError("agreement is between at least two arms, over cases; do not group by arm")
     answers = _answers(tables, name, source, chosen, filters)
-    groups = answers.groupby(list(columns), sort=True) if columns else [((), answers)]
     rows = [
-        dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
-        | {"answer": name, "arms": len(set(chosen))}
-        | _agreeing(part, n_resamples, seed)
-        for key, part in groups
+        place | {"answer": name, "arms": len(set(chosen))} | _agreeing(part, n_resamples, seed)
+        for place, part in strata(answers, columns, sort=True)
     ]
     return pd.DataFrame(rows)
 

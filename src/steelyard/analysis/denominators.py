@@ -79,6 +79,30 @@ def cases(trials: pd.DataFrame, missing: str) -> Iterator[tuple[str, pd.DataFram
     yield "best", trials.assign(value=trials["best"])
 
 
+def strata(
+    frame: pd.DataFrame, by: Sequence[str], *, sort: bool = False
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield the rows of each group with the group's values of the ``by`` columns.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    by : sequence of str
+        Columns that define the groups; empty for one group of all rows.
+    sort : bool, default False
+        Whether groups come by their values; otherwise in the order in which they appear.
+
+    Yields
+    ------
+    tuple of (dict of str to value, pandas.DataFrame)
+    """
+    if not by:
+        yield {}, frame
+        return
+    for key, part in frame.groupby(list(by), sort=sort):
+        yield dict(zip(by, key, strict=True)), part
+
+
 @dataclass(frozen=True)
 class Counted:
     """The trials of one group that its denominator counts, as arrays of one length.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import pandas as pd
 
+from steelyard.analysis.denominators import strata
 from steelyard.analysis.names import Filters, resolve_by, resolve_policy, sort_by_design
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
@@ -76,12 +77,11 @@ def detection(
         raise InputError("a detector has one flag per trial; accepted: exclude, fail, recorded")
     trials = _flags(tables, predicted, actual, policy, filters)
     options = {"confidence": confidence, "n_resamples": n_resamples, "seed": seed}
-    groups = trials.groupby(list(columns), sort=False) if columns else [((), trials)]
     rows = [
-        dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
+        place
         | {"predicted": predicted, "actual": actual, "missing_policy": policy}
         | _judged(part, options)
-        for key, part in groups
+        for place, part in strata(trials, columns)
     ]
     return sort_by_design(tables, pd.DataFrame(rows), columns)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
+from steelyard.analysis.denominators import strata
 from steelyard.analysis.names import Filters, resolve_by, resolve_policy, sort_by_design
 from steelyard.analysis.selection import select
 from steelyard.errors import InputError
@@ -71,12 +72,9 @@ def event_bounds(
         raise InputError(f"confidence is {confidence}; accepted: above 0.5 and below 1")
     trials = select(tables, measure, policy, **filters)
     name = tables.design.measures.primary if measure is None else measure
-    groups = trials.groupby(list(columns), sort=False) if columns else [((), trials)]
     rows = [
-        dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
-        | {"measure": name, "missing_policy": policy}
-        | _bounded(part, confidence)
-        for key, part in groups
+        place | {"measure": name, "missing_policy": policy} | _bounded(part, confidence)
+        for place, part in strata(trials, columns)
     ]
     return sort_by_design(tables, pd.DataFrame(rows), columns)
 

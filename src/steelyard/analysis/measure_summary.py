@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import pandas as pd
 
+from steelyard.analysis.denominators import strata
 from steelyard.analysis.names import Filters, resolve_by, resolve_measure, sort_by_design
 from steelyard.analysis.selection import select
 
@@ -50,13 +51,12 @@ def measure_summary(
     """
     columns, name = resolve_by(by), resolve_measure(tables, measure)
     trials = select(tables, name, missing, binary=False, **filters)
-    groups = trials.groupby(list(columns), sort=False) if columns else [((), trials)]
     rows = []
-    for key, part in groups:
+    for place, part in strata(trials, columns):
         values = part["value"].dropna()
         quartiles = values.quantile([0.25, 0.5, 0.75]).tolist()
         rows.append(
-            dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
+            place
             | {
                 "measure": name,
                 "intended": len(part),

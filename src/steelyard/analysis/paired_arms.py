@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import pandas as pd
 
+from steelyard.analysis.denominators import strata
 from steelyard.analysis.names import (
     TrialFilters,
     resolve_arms,
@@ -161,12 +162,9 @@ def case_pairs(
 def _rows(
     pairs: pd.DataFrame, columns: tuple[str, ...], head: dict[str, Any], confidence: float
 ) -> list[dict[str, Any]]:
-    groups = pairs.groupby(list(columns), sort=True) if columns else [((), pairs)]
     return [
-        dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
-        | head
-        | _compared(part, confidence)
-        for key, part in groups
+        place | head | _compared(part, confidence)
+        for place, part in strata(pairs, columns, sort=True)
     ]
 
 
