@@ -147,6 +147,9 @@ def test_a_roundtrip_goes_both_ways_or_once():
     assert [route.errors for route in routes] == [[], []]
     (route,) = run_roundtrip(session, left, Side("codex", agent("silent"), agent("wrong-goal")))
     assert route.errors == ["import:failed"]
+    assert route.gates == {"route_export": True, "route_import": False}
+    (route,) = run_roundtrip(session, Side("codex", agent("silent"), faithful), left)
+    assert route.gates == {"route_export": False, "route_import": None}
 
 
 def test_fifty_trials_at_once_leave_no_process_and_no_file(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from steelyard.evaluators.handoff.observation import FIELDS, mismatched_fields
-from steelyard.evaluators.handoff.results import ExportResult, ImportResult
+from steelyard.evaluators.handoff.results import ExportResult, Gates, ImportResult
 from steelyard.evaluators.handoff.scenarios import ExportScenario, ImportScenario
 from steelyard.evaluators.handoff.snapshot import BUNDLE_FOLDER
 from steelyard.harness.handoff.export_repository import (
@@ -85,6 +85,15 @@ class Route:
     def passed(self) -> bool:
         """Whether the bundle was written, read and understood."""
         return not self.errors
+
+    @property
+    def gates(self) -> Gates:
+        """Whether each role passed; the import is None when the export had failed."""
+        imported = self.import_trial
+        return {
+            "route_export": self.export_trial.result.passed,
+            "route_import": None if imported is None else imported.result.passed,
+        }
 
     def as_report(self) -> dict[str, Any]:
         """Return the route as a report shows it."""
