@@ -220,11 +220,12 @@ def _labels(sheet: Sheet, top: float, panel: _Panel) -> None:
         text = "\n".join(lines).replace("_ ", "_")
         size = _size(text.splitlines(), count * scale)
         sheet.text(0.2, y, text, size=size, rotation=90, ha="center", weight="bold")
-    parts = panel.starts("arm", "perturbation")
+    parts = [part for part in panel.starts("arm", "perturbation") if part[1] * scale >= _SMALLEST]
+    # A letter of 1/72 inch fills nine tenths of its line: neighbours' letters must not touch.
+    size = min([7.5, *(0.9 * 72 * count * scale for _, count, _ in parts)])
     for place, count, cell in parts:
-        if count * scale >= _SMALLEST:
-            y = top + (place + count / 2) * scale
-            sheet.text(_LEFT - 0.05, y, str(cell["perturbation"]), size=7.5, ha="right")
+        y = top + (place + count / 2) * scale
+        sheet.text(_LEFT - 0.05, y, str(cell["perturbation"]), size=size, ha="right")
 
 
 def _size(lines: Sequence[str], room: float) -> float:
