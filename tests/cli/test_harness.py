@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from steelyard.cli.harness import note
 from steelyard.cli.main import app
+from steelyard.errors import SteelyardError
 from steelyard.harness.progress import Progress
 
 TOY = Path(__file__).parents[1] / "harness" / "toy.py"
@@ -87,6 +88,22 @@ def test_plan_says_what_it_costs_and_what_it_can_show(folder):
     table = call("plan", folder / "study.toml", "--csv").output.splitlines()
     assert table[0].startswith("arm,kind,trials,")
     assert len(table) == 3
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        'entry = "toy:Modles"',
+        'entry = "toys:Models"',
+        'entry = "toy:Models"\nparameters = { tempo = 1 }',
+    ],
+)
+def test_a_plan_is_not_made_of_a_model_that_could_not_be_opened(folder, model):
+    text = STUDY.replace('entry = "toy:Models"', model)
+    (folder / "study.toml").write_text(text)
+    shown = call("plan", folder)
+    assert isinstance(shown.exception, SteelyardError)
+    assert "study.toml:26: run.model" in str(shown.exception)
 
 
 def test_run_shows_rows_by_arm_and_names_what_is_missing(folder):

@@ -27,7 +27,9 @@ def plan(
     from steelyard.harness.design import summarise
     from steelyard.harness.study import load_study
 
-    summary = summarise(load_study(experiment_folder(study)), confidence)
+    loaded = load_study(experiment_folder(study))
+    loaded.check_model()
+    summary = summarise(loaded, confidence)
     if as_json:
         parts = {name: rows(getattr(summary, name)) for name in _PARTS}
         totals = {

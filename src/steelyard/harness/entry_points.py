@@ -78,7 +78,7 @@ def build(found: Any, parameters: Mapping[str, Any], where: str, **given: Any) -
     if not callable(found):
         raise StudyError(f"{where}: it is a ready object and takes no parameters")
     if not inspect.isclass(found) and not given:
-        _check_fit(found, parameters, where)
+        check_fit(found, parameters, where)
         return functools.partial(found, **parameters)
     try:
         return found(**parameters, **given)
@@ -86,9 +86,10 @@ def build(found: Any, parameters: Mapping[str, Any], where: str, **given: Any) -
         raise StudyError(f"{where}: {type(error).__name__}: {error}") from error
 
 
-def _check_fit(function: Any, parameters: Mapping[str, Any], where: str) -> None:
+def check_fit(found: Any, parameters: Mapping[str, Any], where: str) -> None:
+    """Raise `StudyError` if a class or function does not take parameters of these names."""
     try:
-        inspect.signature(function).bind_partial(**parameters)
+        inspect.signature(found).bind_partial(**parameters)
     except TypeError as error:
         raise StudyError(f"{where}: the parameters do not fit: {error}") from None
 

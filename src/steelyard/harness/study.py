@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.errors import InputError, StudyError, UnknownNameError
-from steelyard.harness.entry_points import build, resolve
+from steelyard.harness.entry_points import build, check_fit, resolve
 from steelyard.harness.protocols import (
     Domain,
     Kind,
@@ -117,6 +117,19 @@ class RunnableStudy:
             offline=offline,
         )
         return source
+
+    def check_model(self) -> None:
+        """Refuse a ``[run.model]`` that names nothing or has unfit parameters; open nothing.
+
+        Raises
+        ------
+        SteelyardError
+            With file, line and field.
+        """
+        declared = self.settings.model
+        if declared is not None:
+            where = self.place("run", "model")
+            check_fit(resolve(declared.entry, self.folder, where), declared.parameters, where)
 
     def place(self, *location: str) -> str:
         """Return file, line and field of a part of the declaration, for messages."""
