@@ -46,18 +46,15 @@ Run = Callable[[int, Path], int]
 
 def steelyard(workers: int) -> Run:
     """Return a run of ours with so many workers; it returns the number of recorded steps."""
+    from copied_study import copy_study
+
     from steelyard.harness.runner import run_study
     from steelyard.harness.study import load_study
     from steelyard.store.connect import connect
 
     def run(trials: int, folder: Path) -> int:
-        study = folder / "experiments" / "null_agent"
-        study.mkdir(parents=True)
-        source = HERE / "null_agent"
-        text = (source / "study.toml").read_text(encoding="utf-8")
         repeats = f"repeats = {trials // (TASKS * VARIANTS)}"
-        (study / "study.toml").write_text(text.replace("repeats = 40", repeats), encoding="utf-8")
-        (study / "null_agent.py").write_bytes((source / "null_agent.py").read_bytes())
+        study = copy_study("null_agent", folder, {"repeats = 40": repeats})
         loaded = load_study(study)
         with timed():
             run_study(loaded, folder / "run.duckdb", workers=workers)

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from subprocess import Popen
 
+from copied_study import copy_study
 from killing import killed, run_to_the_end, start, tables
 
 from steelyard.harness.models.journal import SpendJournal
 from steelyard.harness.models.recordings import MERGED, Recordings
 
 HERE = Path(__file__).resolve().parent
-STUDY = HERE / "recorded_agent"
 DELAY = 0.01
 TRIALS_PER_REPEAT = 50
 KEY = "local-server-wants-none"
@@ -57,13 +56,8 @@ def three_calls(said: Conversation) -> Reply:
 
 def prepare(folder: Path, trials: int) -> Path:
     """Copy the study with as many repeats as give the number of trials."""
-    study = folder / "experiments" / STUDY.name
-    shutil.copytree(STUDY, study, ignore=shutil.ignore_patterns("__pycache__"))
-    file = study / "study.toml"
-    repeats = max(1, trials // TRIALS_PER_REPEAT)
-    text = file.read_text(encoding="utf-8").replace("repeats = 4", f"repeats = {repeats}")
-    file.write_text(text, encoding="utf-8")
-    return study
+    repeats = f"repeats = {max(1, trials // TRIALS_PER_REPEAT)}"
+    return copy_study("recorded_agent", folder, {"repeats = 4": repeats})
 
 
 class Measurement:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import sys
 import tempfile
 import time
@@ -24,11 +23,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import recorded
+from copied_study import copy_study
 from killing import killed, run_to_the_end, start, tables
 
 from steelyard.store.connect import connect
 
-STUDY = Path(__file__).with_name("null_agent")
 SECONDS_PER_TRIAL = 0.002
 TASKS, VARIANTS = 10, 5
 
@@ -51,14 +50,10 @@ class Figures:
 
 def prepare(folder: Path, trials: int) -> Path:
     """Copy the null agent with as many repeats as give the number of trials."""
-    study = folder / "experiments" / STUDY.name
-    shutil.copytree(STUDY, study, ignore=shutil.ignore_patterns("__pycache__"))
-    file = study / "study.toml"
     repeats = max(1, trials // (TASKS * VARIANTS))
-    text = file.read_text(encoding="utf-8").replace("repeats = 40", f"repeats = {repeats}")
     arm = f"[run.arms.null]\nparameters = {{ seconds = {SECONDS_PER_TRIAL} }}"
-    file.write_text(text.replace("[run.arms.null]", arm), encoding="utf-8")
-    return study
+    changes = {"repeats = 40": f"repeats = {repeats}", "[run.arms.null]": arm}
+    return copy_study("null_agent", folder, changes)
 
 
 def finished_trials(database: Path) -> int | None:
