@@ -14,7 +14,7 @@ from analysis.stopping_trials import GREEN, RED, stopping_study, truths, wanderi
 from steelyard.analysis.stopping import stop_points
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.evaluators import bound
-from steelyard.evaluators.bound.stop_policy import StopPolicy
+from steelyard.evaluators.bound.stop_policy import StopPolicy, read_policy
 from steelyard.store.rows import add_rows
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "bound" / "experiment.json"
@@ -304,6 +304,22 @@ def test_policies_are_named_after_their_settings():
     assert policy.name == "bound T=0.5 w_cost=0 hard_gates=True"
     assert policy.changed(threshold=0.7).name == "bound T=0.7 w_cost=0 hard_gates=True"
     assert StopPolicy(name="mine").changed(consecutive=2).name == "bound T=0.6 consecutive=2"
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"threshold": 0.7, "weights": {"risk": 2}, "hard_gates": True},
+        {"rule": "green", "consecutive": 2},
+        {"rule": "fixed_step", "step": 3, "name": "third"},
+        {"rule": "never"},
+        {"rule": "oracle"},
+    ],
+)
+def test_a_policy_can_be_read_back(policy):
+    read = read_policy(policy)
+    assert read_policy(read.model_dump()) == read
+    assert StopPolicy.model_validate_json(read.model_dump_json()) == read
 
 
 def test_the_order_of_the_rows_does_not_show(small_study):

@@ -40,6 +40,42 @@ def test_options_may_be_shortened_while_they_are_unambiguous(program):
     assert not ambiguous.out
 
 
+@pytest.mark.parametrize("arguments", [["--hel"], ["evaluate", "--he"], ["stop", "--h"]])
+def test_help_may_be_shortened_as_well(program, arguments):
+    asked = program("bound", *arguments)
+    spelt = program("bound", *arguments[:-1], "--help")
+    assert (asked.code, asked.err) == (0, "")
+    assert asked.out == spelt.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--action"], "--action: its value is missing"),
+        (["--act", "--goal"], "--action: its value is missing, for '--goal' looks like an option"),
+        (["--goal", "-\x1b[31m"], r"'-\x1b[31m' looks like an option"),
+        (["--lint-passed=true"], "--lint-passed: it takes no value"),
+        (["--no-lint=1"], "--no-lint-passed: it takes no value"),
+        (["--retry-count", "1.0"], "'1.0' is not a whole number"),
+    ],
+)
+def test_options_without_their_value_are_answered_with_the_usage(program, options, said):
+    verb = ["bound", "evaluate-workflow", "--action", "a", "--goal", "g", "--threshold", "0.6"]
+    done = program(*verb, "--lint-passed", *options)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Usage: ")
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "influence"),
+    [(["-0.5"], -0.5), (["-.5"], -0.5), (["-1e-3"], -0.001), (["-1", "--action", "-x y"], -1.0)],
+)
+def test_a_negative_number_and_a_text_with_a_blank_are_values(program, options, influence):
+    done = program(*EVALUATE, "--threshold", "0.6", "--action=-x", "--influence", *options)
+    assert done.json["scores"]["influence"] == influence
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -20,6 +20,7 @@ bound = typer.Typer(
     help="Hold a state of an agent's work against a bounded-utility policy.",
     rich_markup_mode=None,
     invoke_without_command=True,
+    cls=options.AbbreviatedGroup,
 )
 
 _RESULT = (
@@ -40,7 +41,6 @@ _RESULT = (
 _DEBUG = 2
 
 Score = Annotated[float, typer.Option(metavar="SCORE", help="0 to 1.")]
-OptionalCount = Annotated[int | None, typer.Option(metavar="COUNT")]
 Rate = Annotated[float | None, typer.Option(metavar="SHARE", help="0 to 1.")]
 Plans = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, or a folder of plans (JSON).")]
 Trajectories = Annotated[
@@ -108,12 +108,12 @@ def evaluate_workflow(
     rollback_available: Annotated[
         bool | None, typer.Option("--rollback-available/--no-rollback-available")
     ] = None,
-    retry_count: Annotated[int, typer.Option(metavar="COUNT")] = 0,
-    tool_call_count: Annotated[int, typer.Option(metavar="COUNT")] = 0,
-    token_usage: OptionalCount = None,
+    retry_count: options.Count = 0,
+    tool_call_count: options.Count = 0,
+    token_usage: options.OptionalCount = None,
     execution_time_seconds: Annotated[float | None, typer.Option(metavar="SECONDS")] = None,
-    files_changed: OptionalCount = None,
-    unexpected_files_changed: OptionalCount = None,
+    files_changed: options.OptionalCount = None,
+    unexpected_files_changed: options.OptionalCount = None,
     influence: options.Influence = None,
     acceptance_weight: options.AcceptanceWeight = 1.0,
     influence_weight: options.InfluenceWeight = 1.0,

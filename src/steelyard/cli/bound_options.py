@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from steelyard.evaluators.bound import BoundCriteria
@@ -40,26 +40,84 @@ Influence = Annotated[
 ]
 
 
+def whole_number(text: str | int) -> int:
+    """Return a count as it was typed; ``1.0`` is none, though the schemas take it from a file."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!a} is not a whole number") from None
+
+
+Count = Annotated[int, typer.Option(metavar="COUNT", parser=whole_number)]
+OptionalCount = Annotated[int | None, typer.Option(metavar="COUNT", parser=whole_number)]
+
+
 class Abbreviated(TyperCommand):
     """A command whose long options may be shortened as long as they stay unambiguous."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Spell the options out, then parse."""
-        known = [
-            name
-            for parameter in self.params
-            for name in (*parameter.opts, *parameter.secondary_opts)
-            if name.startswith("--")
-        ]
-        return super().parse_args(ctx, [_spelt_out(argument, known) for argument in args])
+        return super().parse_args(ctx, list(_spelt_out(args, self, ctx)))
 
 
-def _spelt_out(argument: str, known: list[str]) -> str:
-    name, equals, value = argument.partition("=")
-    if not name.startswith("--") or len(name) < 3 or name in known:
-        return argument
-    meant = [option for option in known if option.startswith(name)]
-    return f"{meant[0]}{equals}{value}" if len(meant) == 1 else argument
+class AbbreviatedGroup(TyperGroup):
+    """A group of verbs of which the same holds for the options that stand before the verb."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Spell the options out, then parse."""
+        return super().parse_args(ctx, list(_spelt_out(args, self, ctx)))
+
+
+def _spelt_out(arguments: list[str], command: Any, ctx: Any) -> Iterator[str]:
+    """Yield the arguments with long options in full; refuse an option without its value."""
+    takes_value = {
+        name: not (parameter.is_flag or parameter.count)
+        for parameter in command.get_params(ctx)
+        if parameter.param_type_name == "option"
+        for name in (*parameter.opts, *parameter.secondary_opts)
+        if name.startswith("--")
+    }
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--" or not (argument.startswith("-") or ctx.allow_interspersed_args):
+            yield from (argument, *rest)  # from here on it is the verb's, or no option
+            return
+        typed, equals, value = argument.partition("=")
+        name = _full_name(typed, list(takes_value))
+        yield f"{name}{equals}{value}"
+        if equals and not takes_value.get(name, True):
+            raise typer.BadParameter("it takes no value", ctx, param_hint=name)
+        if not equals and takes_value.get(name, False):
+            yield _value(next(rest, None), name, ctx)
+
+
+def _full_name(typed: str, known: list[str]) -> str:
+    if not typed.startswith("--") or len(typed) < 3 or typed in known:
+        return typed
+    meant = [option for option in known if option.startswith(typed)]
+    return meant[0] if len(meant) == 1 else typed
+
+
+def _value(value: str | None, name: str, ctx: Any) -> str:
+    """Return an option's value; what looks like another option is none, a negative number is."""
+    if value is None:
+        raise typer.BadParameter("its value is missing", ctx, param_hint=name)
+    if value.startswith("-") and len(value) > 1 and " " not in value and not _is_number(value):
+        raise typer.BadParameter(
+            f"its value is missing, for {value!a} looks like an option; a text that starts with a "
+            f"dash is given as {name}=TEXT",
+            ctx,
+            param_hint=name,
+        )
+    return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def criteria_of(options: Mapping[str, Any]) -> BoundCriteria:

@@ -57,6 +57,14 @@ def test_a_count_that_no_double_holds():
         bound.CodingWorkflowSignals.read({"retry_count": 10**400})
 
 
+@pytest.mark.parametrize(
+    "value", [10**5000, -(10**5000), [10**5000]], ids=["large", "small", "in a list"]
+)
+def test_a_number_that_python_does_not_print(value):
+    with pytest.raises(bound.ModelError, match="retry_count is a value of too many digits"):
+        bound.CodingWorkflowSignals.read({"retry_count": value})
+
+
 @pytest.mark.parametrize("text", ["", "  ", "\t", "\u00a0"])
 def test_blank_texts(text):
     with pytest.raises(bound.ModelError, match="the text is blank"):

@@ -134,7 +134,10 @@ def _fault(fault: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _shown(value: Any, width: int = 60) -> str:
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # an integer with more digits than Python writes
+        return "a value of too many digits"
     return text if len(text) <= width else text[: width - 4] + " ..."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from steelyard.errors import InputError
 from steelyard.evaluators.bound.model import Model
@@ -94,6 +94,12 @@ class StopPolicy(Model):
         if not self.name:
             self.name = _named(self)
         return self
+
+    @model_serializer(mode="wrap")
+    def _dump_settings(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what the rule does not have, so that a dump can be read back."""
+        kept = ("rule", "name", *_TAKES[self.rule])
+        return {name: value for name, value in dump(self).items() if name in kept}
 
     @property
     def criteria(self) -> BoundCriteria:
