@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from steelyard.errors import StoreError, StudyError
@@ -73,6 +75,22 @@ def test_wall_times_only_when_asked_for(project, tmp_path):
     assert (tmp_path / "a_times" / "trials.csv").read_bytes() != (
         tmp_path / "b_times" / "trials.csv"
     ).read_bytes()
+
+
+def test_a_file_that_is_described_as_packed_is_packed(project, tmp_path):
+    study, root = project
+    folder = root / "data" / "toy_study"
+    run_study(study, tmp_path / "run.duckdb")
+    export_run(tmp_path / "run.duckdb", folder)
+    plain = (folder / "measures.csv").read_bytes()
+    description = folder / "columns.toml"
+    description.write_text(description.read_text().replace("measures.csv", "measures.csv.gz"))
+    (folder / "measures.csv").unlink()
+    export_run(tmp_path / "run.duckdb", folder)
+    assert not (folder / "measures.csv").exists()
+    assert gzip.decompress((folder / "measures.csv.gz").read_bytes()) == plain
+    write_manifest(root / "data", "toy_study")
+    build_database(root, tmp_path / "built.duckdb")  # and the loader reads it
 
 
 def test_a_description_that_was_added_to_is_kept(project, tmp_path):

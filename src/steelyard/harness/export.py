@@ -32,7 +32,10 @@ FILES = {
     "signals": "signals.csv",
     "covariates": "covariates.csv",
 }
-"""The file of each table. Steps are by far the largest; the others stay readable in a diff."""
+"""The file of each table. Steps are by far the largest; the others stay readable in a diff.
+
+Where the folder's own ``columns.toml`` describes a file with ``.gz`` at the end, it is packed too.
+"""
 
 _PAGE = 10_000
 
@@ -45,7 +48,8 @@ def export_run(database: Path, folder: Path, *, times: bool = False) -> list[Pat
     database : pathlib.Path
         Of one run.
     folder : pathlib.Path
-        ``data/<source>``; made if it is absent. Files of these names are replaced.
+        ``data/<source>``; made if it is absent. Files of these names are replaced. A
+        ``columns.toml`` that is there decides by their names which of them are packed.
     times : bool, default False
         Whether to keep ``wall_ms``. It is a measurement and differs from run to run.
 
@@ -63,7 +67,7 @@ def export_run(database: Path, folder: Path, *, times: bool = False) -> list[Pat
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
-        for table, name in FILES.items():
+        for table, name in _names(folder / "columns.toml").items():
             target = folder / name
             _replace(target, _packed(target, _csv(connection, table, times)))
             written.append(target)
@@ -75,6 +79,15 @@ def export_run(database: Path, folder: Path, *, times: bool = False) -> list[Pat
     finally:
         connection.close()
     return [*written, description]
+
+
+def _names(description: Path) -> dict[str, str]:
+    """Return the file of each table, packed where the folder's description says so."""
+    text = description.read_text(encoding="utf-8") if description.exists() else ""
+    return {
+        table: f"{name}.gz" if f'[files."{name}.gz"]' in text else name
+        for table, name in FILES.items()
+    }
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, table: str, times: bool) -> bytes:
