@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-from steelyard.analysis.gates import answer_differences, gate_catches, gate_rates
+from steelyard.analysis.gates import gate_rates
+from steelyard.analysis.gates_answers import answer_differences
+from steelyard.analysis.gates_caught import gate_catches
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.store.connect import create
 from steelyard.store.declaration import Declaration

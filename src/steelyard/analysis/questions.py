@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QUESTIONS: dict[str, str] = {
     "agreement": "steelyard.analysis.agreement:agreement",
     "aligned_steps": "steelyard.analysis.consensus:aligned_steps",
-    "answer_differences": "steelyard.analysis.gates:answer_differences",
+    "answer_differences": "steelyard.analysis.gates_answers:answer_differences",
     "attest": "steelyard.analysis.attestation:attest",
     "behaviour_shift": "steelyard.analysis.behaviour_shift:behaviour_shift",
     "calibrated_threshold": "steelyard.analysis.stopping:calibrated_threshold",
@@ -43,8 +43,11 @@ QUESTIONS: dict[str, str] = {
     "event_bounds": "steelyard.analysis.event_bounds:event_bounds",
     "failed_calls": "steelyard.analysis.failed_calls:failed_calls",
     "first_divergence": "steelyard.analysis.first_divergence:first_divergence",
-    "gate_catches": "steelyard.analysis.gates:gate_catches",
+    "gate_catches": "steelyard.analysis.gates_caught:gate_catches",
+    "gate_divergence": "steelyard.analysis.gate_divergence:gate_divergence",
+    "gate_matrix": "steelyard.analysis.gates_caught:gate_matrix",
     "gate_rates": "steelyard.analysis.gates:gate_rates",
+    "gate_repeats": "steelyard.analysis.gates_repeats:gate_repeats",
     "last_effect": "steelyard.analysis.last_effect:last_effect",
     "manipulation": "steelyard.analysis.manipulation:manipulation",
     "paired": "steelyard.analysis.paired_arms:paired",
@@ -64,6 +67,7 @@ QUESTIONS: dict[str, str] = {
     "stop_points": "steelyard.analysis.stopping:stop_points",
     "stopping_summary": "steelyard.analysis.stopping:stopping_summary",
     "stopping_sweep": "steelyard.analysis.stopping:stopping_sweep",
+    "task_verdicts": "steelyard.analysis.gates_tasks:task_verdicts",
     "weight_sensitivity": "steelyard.analysis.stopping:weight_sensitivity",
 }
 """Name to ``"module:function"``."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DRAWINGS: dict[str, str] = {
     "differences": "steelyard.report.figures_differences:difference_figure",
+    "gate_matrix": "steelyard.report.figures_gates:gate_matrix_figure",
     "manipulation": "steelyard.report.figures_manipulation:manipulation_figure",
     "rates": "steelyard.report.figures_rates:rates_figure",
     "reliability": "steelyard.report.figures_reliability:reliability_figure",

@@ -1,0 +1,105 @@
+"""Where the answers of arms differ in content, not only in verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from steelyard.analysis.gates import CASE, check_arm, rate_limits
+
+if TYPE_CHECKING:
+    from steelyard.store.tables import StudyTables
+
+
+def answer_differences(
+    tables: StudyTables,
+    reference: str,
+    *,
+    member: str,
+    only_differing: bool = False,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Return in which members the answers of arms differ in content, not only in verdict.
+
+    Parameters
+    ----------
+    tables : StudyTables
+        The study.
+    reference : str
+        The arm that the others are held against.
+    member : str
+        The member of a trial's terminal state that holds its answer, an object.
+    only_differing : bool, default False
+        Leave out the rows in which nothing differs.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per other arm and field that occurs in any answer: ``arm``, ``field``, ``pairs`` (in
+        which both arms have an answer), ``unanswered`` (pairs in which one has not), ``differing``,
+        ``share`` with Wilson limits ``low`` and ``high`` (pairs as independent; NaN without a
+        pair), ``level``. Values are compared exactly, in type as well.
+
+    Raises
+    ------
+    UnknownNameError
+        No such arm.
+    """
+    check_arm(tables, reference)
+    answers = _answers(tables, member)
+    fields = sorted({name for answer in answers["answer"] if answer is not None for name in answer})
+    own = answers[answers["arm"] == reference].drop(columns="arm")
+    rows = []
+    for arm in tables.design.design.arms:
+        if arm == reference:
+            continue
+        other = answers[answers["arm"] == arm].drop(columns="arm")
+        pairs = own.merge(other, on=CASE, suffixes=("", "_other"))
+        answered = [
+            (left, right)
+            for left, right in zip(pairs["answer"], pairs["answer_other"], strict=True)
+            if left is not None or right is not None
+        ]
+        rows += [{"arm": arm, **_differences(answered, name, confidence)} for name in fields]
+    shown = pd.DataFrame(rows)
+    return shown[shown["differing"] > 0].reset_index(drop=True) if only_differing else shown
+
+
+def _differences(
+    pairs: list[tuple[dict[str, Any] | None, dict[str, Any] | None]], name: str, confidence: float
+) -> dict[str, Any]:
+    both = [(left, right) for left, right in pairs if left is not None and right is not None]
+    differing = sum(_text(left, name) != _text(right, name) for left, right in both)
+    rate = rate_limits("share", differing, len(both), confidence)
+    return {
+        "field": name,
+        "pairs": len(both),
+        "unanswered": len(pairs) - len(both),
+        "differing": differing,
+        "share": rate["share"],
+        "low": rate["share_low"],
+        "high": rate["share_high"],
+        "level": confidence,
+    }
+
+
+def _answers(tables: StudyTables, member: str) -> pd.DataFrame:
+    trials = tables.frame("trials")[["trial_id", "arm", *CASE]]
+    states = tables.frame("states")[["trial_id", "state"]]
+    joined = trials.merge(states, on="trial_id", how="left")
+
+    def answer(text: Any) -> dict[str, Any] | None:
+        found = json.loads(text).get(member) if isinstance(text, str) else None
+        return found if isinstance(found, dict) else None
+
+    joined["answer"] = pd.Series([answer(text) for text in joined["state"]], dtype=object)
+    return joined.drop(columns=["trial_id", "state"])
+
+
+def _text(answer: Mapping[str, Any], name: str) -> str:
+    """Return a member as the one text that stands for it; an absent one is no JSON text."""
+    return json.dumps(answer[name], sort_keys=True) if name in answer else "absent"

@@ -1,0 +1,177 @@
+"""Gates against arms: how often each gate passes each arm, and what only it catches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from steelyard.errors import InputError
+from steelyard.report import formats
+from steelyard.report.drawing import INK, QUIET, WIDTH, Drawing, Sheet, drawn
+from steelyard.report.tables import records
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_ROW = 0.125  # inches
+_GAP = 0.2  # above a group of gates, where its name stands
+_RIGHT = 0.08
+_LETTER = 0.0093  # inches per letter and point of size
+_LARGEST, _SMALLEST = 7.0, 4.5  # points
+_NOTHING = "#efefef"
+_FAILS = (0.835, 0.369, 0.0)  # Okabe and Ito's vermilion
+_PASSES = (0.925, 0.955, 0.975)
+
+Row = dict[str, Any]
+
+
+@drawn
+def gate_matrix_figure(
+    frame: pd.DataFrame,
+    *,
+    title: str,
+    subtitle: str,
+    groups: Mapping[str, Sequence[str]],
+    name: str = "gate_matrix",
+) -> Drawing:
+    """Draw one cell per gate and arm, the darker the more of its trials fail the gate.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As `steelyard.analysis.gates_caught.gate_matrix` returns it: ``gate``, ``arm``,
+        ``passed``, ``evaluated``, ``rate``, ``alone``. Arms keep their order of appearance. A cell
+        without an evaluated trial is grey and hatched; a cell in which the gate catches a trial
+        alone has a dot.
+    title, subtitle : str
+        The question, and what the colours are.
+    groups : mapping of str to sequence of str
+        The gates of each block of rows, in order, by the block's name.
+    name : str
+        The file name of the drawing.
+
+    Returns
+    -------
+    Drawing
+
+    Raises
+    ------
+    InputError
+        A gate of the frame is in no group or in two, or a group names one that is not there.
+    """
+    rows = records(frame)
+    arms = list(dict.fromkeys(str(row["arm"]) for row in rows))
+    cells = {(str(row["gate"]), str(row["arm"])): row for row in rows}
+    _check_groups(groups, {gate for gate, _ in cells})
+    longest = max(len(gate) for gate, _ in cells)
+    left = 0.1 + longest * _LETTER * 6.3 + 0.06
+    width = (WIDTH - left - _RIGHT) / len(arms)
+    size = max(_SMALLEST, min(_LARGEST, width / 0.0139 * 0.95))
+    head = max(len(arm) for arm in arms) * _LETTER * size + 0.12
+    height = sum(_GAP + _ROW * len(gates) for gates in groups.values())
+    sheet = Sheet(title, subtitle, body_height=head + height + 0.62)
+    top = sheet.top + head
+    for index, arm in enumerate(arms):
+        x = left + (index + 0.5) * width
+        sheet.text(x, top + _GAP * 0.3, arm, ha="center", va="bottom", rotation=90, size=size)
+    for label, gates in groups.items():
+        sheet.text(0.1, top + _GAP * 0.55, label, size=7.5, weight="bold")
+        top += _GAP
+        axes = sheet.axes(left, top, width * len(arms), _ROW * len(gates))
+        _block(axes, gates, arms, cells)
+        for index, gate in enumerate(gates):
+            sheet.text(0.1, top + (index + 0.5) * _ROW, gate, size=6.3)
+        top += _ROW * len(gates)
+    _legend(sheet, top + 0.16)
+    return sheet.finish(name, _describe(groups, arms, cells))
+
+
+def _check_groups(groups: Mapping[str, Sequence[str]], known: set[str]) -> None:
+    named = [gate for gates in groups.values() for gate in gates]
+    twice = sorted({gate for gate in named if named.count(gate) > 1})
+    for what, wrong in (
+        ("named twice", twice),
+        ("in no group", sorted(known - set(named))),
+        ("no gate of the frame", sorted(set(named) - known)),
+    ):
+        if wrong:
+            raise InputError(f"groups: {', '.join(wrong)}: {what}")
+
+
+def _block(
+    axes: Axes, gates: Sequence[str], arms: Sequence[str], cells: Mapping[tuple[str, str], Row]
+) -> None:
+    axes.set_xlim(0, len(arms))
+    axes.set_ylim(len(gates), 0)
+    axes.set_axis_off()
+    for y, gate in enumerate(gates):
+        for x, arm in enumerate(arms):
+            _cell(axes, cells.get((gate, arm)), x, y)
+
+
+def _cell(axes: Axes, row: Row | None, x: float, y: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    box = ((x + 0.05, y + 0.06), 0.9, 0.88)
+    if row is None or int(row["evaluated"]) == 0:
+        axes.add_patch(Rectangle(*box, facecolor=_NOTHING, edgecolor="none"))
+        axes.add_patch(
+            Rectangle(*box, fill=False, hatch="//////", edgecolor="#c4c4c4", linewidth=0)
+        )
+        return
+    axes.add_patch(Rectangle(*box, facecolor=_shade(float(row["rate"])), edgecolor="none"))
+    if int(row["alone"]):
+        axes.plot(x + 0.5, y + 0.5, "o", color=INK, markersize=2.3, mec="white", mew=0.35)
+
+
+def _shade(rate: float) -> tuple[float, float, float]:
+    """Return a colour from nearly white (all pass) to vermilion (all fail).
+
+    A single failure is told from none: a rate below 1 begins a step away from white.
+    """
+    share = 0.0 if rate >= 1.0 else 0.18 + 0.82 * (1.0 - rate)
+    first, second, third = (
+        light + (dark - light) * share for light, dark in zip(_PASSES, _FAILS, strict=True)
+    )
+    return first, second, third
+
+
+def _legend(sheet: Sheet, y: float) -> None:
+    axes = sheet.axes(0.1, y - 0.07, 1.4, 0.14)
+    axes.set_axis_off()
+    axes.set_xlim(0, 10)
+    axes.set_ylim(1, 0)
+    for place, rate in enumerate((1.0, 0.75, 0.5, 0.25, 0.0)):
+        _cell(axes, {"evaluated": 1, "rate": rate, "alone": 0}, 2.0 * place, 0)
+        _cell(axes, {"evaluated": 1, "rate": rate, "alone": 0}, 2.0 * place + 1.0, 0)
+    sheet.text(1.56, y, "all pass … all fail, of the trials evaluated", size=7.5, color=QUIET)
+    marks = sheet.axes(0.1, y + 0.13, 0.28, 0.14)
+    marks.set_axis_off()
+    marks.set_xlim(0, 2)
+    marks.set_ylim(1, 0)
+    _cell(marks, None, 0, 0)
+    _cell(marks, {"evaluated": 1, "rate": 0.0, "alone": 1}, 1, 0)
+    text = "hatched: never evaluated; dot: catches a trial that no other gate does"
+    sheet.text(0.44, y + 0.2, text, size=7.5, color=QUIET)
+
+
+def _describe(
+    groups: Mapping[str, Sequence[str]],
+    arms: Sequence[str],
+    cells: Mapping[tuple[str, str], Row],
+) -> str:
+    """Say what every gate sees: the arms that do not always pass it."""
+    parts = []
+    for label, gates in groups.items():
+        lines = []
+        for gate in gates:
+            found = [(arm, cells[gate, arm]) for arm in arms if (gate, arm) in cells]
+            seen = [
+                f"{arm} {formats.format_rate(row['rate'], 0)}{' alone' if row['alone'] else ''}"
+                for arm, row in found
+                if int(row["evaluated"]) and float(row["rate"]) < 1.0
+            ]
+            lines.append(f"{gate}: {', '.join(seen) or 'every arm passes'}")
+        parts.append(f"{label}. {'; '.join(lines)}")
+    return ". ".join(parts) + "."
