@@ -2,7 +2,8 @@
 
 The command is an argument list and never passes through a shell. Its prompt goes to standard
 input. Both output streams are drained to the end but kept to a limit. When it ends, or its time is
-up, everything it started is killed: see `steelyard.harness.agent_supervisor`.
+up, everything it started is killed: see `steelyard.harness.agent_supervisor`, which also says what
+an agent with its user's rights can do that cannot be held.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from steelyard.harness.agent_streams import Streams
 
 OUTPUT_LIMIT = 262_144
 """Bytes kept of each stream by default."""
@@ -25,9 +29,13 @@ OUTPUT_LIMIT = 262_144
 GRACE_SECONDS = 0.5
 """Between TERM and KILL."""
 
+DRAIN_SECONDS = 5.0
+"""How long the streams may stay open when everything known to hold them is dead."""
+
 _SUPERVISOR = Path(__file__).with_name("agent_supervisor.py")
-_CHUNK = 65_536
+_START_SECONDS = 30.0
 _CLEANUP_SECONDS = 30.0
+_NUDGE_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,9 @@ class ProcessOutcome:
     timed_out : bool
         Whether it was stopped for its time.
     residual : bool
-        Whether it left living descendants behind after ending by itself; they were killed.
+        Whether it left something behind after ending by itself: living descendants, which were
+        killed, or a stream that somebody holds open. An agent that laid hands on its supervisors
+        counts as well.
     stdout, stderr : bytes
         The first bytes of each stream, up to the limit.
     stdout_truncated, stderr_truncated : bool
@@ -60,23 +70,7 @@ class ProcessOutcome:
     stderr_truncated: bool
 
 
-@dataclass
-class _Kept:
-    """The start of a stream and its whole length."""
-
-    limit: int
-    content: bytearray = field(default_factory=bytearray)
-    total: int = 0
-
-    def drain(self, stream: IO[bytes]) -> None:
-        with stream, contextlib.suppress(OSError, ValueError):
-            while chunk := stream.read1(_CHUNK) if hasattr(stream, "read1") else b"":
-                self.total += len(chunk)
-                self.content += chunk[: max(0, self.limit - len(self.content))]
-
-    @property
-    def truncated(self) -> bool:
-        return self.total > self.limit
+_NOT_STARTED = ProcessOutcome(False, None, False, False, b"", b"", False, False)
 
 
 def run_agent(
@@ -110,96 +104,108 @@ def run_agent(
     ProcessOutcome
         When it is returned, no descendant of the agent is alive.
     """
-    reader, writer = os.pipe()
-    supervisor = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(writer), str(GRACE_SECONDS)]
+    # A socket, unlike a pipe, cannot be opened by its number in /proc: only the supervisors write.
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            process = _start_supervisor(command, folder, environment, theirs.fileno())
+        if process is None:
+            return _NOT_STARTED
+        with Streams(process, ours, prompt, output_limit) as streams:
+            try:
+                is_late = _watch(streams, timeout_seconds)
+            finally:  # also when interrupted
+                _end(process, streams)
+            is_held = not streams.serve(DRAIN_SECONDS, lambda: streams.are_drained)
+    return _outcome(streams, is_late, is_held)
+
+
+def _start_supervisor(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], report: int
+) -> subprocess.Popen[bytes] | None:
+    supervisor = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
+    settings = [str(report), str(GRACE_SECONDS), str(os.getpid())]
     try:
-        process = subprocess.Popen(  # noqa: S603 - an argument list, no shell
-            [*supervisor, *command],
+        return subprocess.Popen(  # noqa: S603 - an argument list, no shell
+            [*supervisor, *settings, *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
             env=dict(environment),
-            pass_fds=[writer],
+            pass_fds=[report],
             start_new_session=True,
         )
     except (OSError, ValueError):  # ValueError: NUL in an argument
-        os.close(reader)
-        return ProcessOutcome(False, None, False, False, b"", b"", False, False)
-    finally:
-        os.close(writer)
-    stdout, stderr = _Kept(output_limit), _Kept(output_limit)
-    threads = _serve_streams(process, prompt, stdout, stderr)
-    outcome = _outcome(process, reader, timeout_seconds)
-    for thread in threads:
-        thread.join(_CLEANUP_SECONDS)
-    return ProcessOutcome(
-        outcome["started"],
-        outcome["returncode"] if outcome["started"] else None,
-        outcome["timed_out"],
-        outcome["residual"],
-        bytes(stdout.content),
-        bytes(stderr.content),
-        stdout.truncated,
-        stderr.truncated,
+        return None
+
+
+def _watch(streams: Streams, timeout_seconds: float) -> bool:
+    """Serve the streams until the supervisors have ended; return whether the time was up before.
+
+    The agent's time starts when its id is known: the supervisors' own start is not the agent's.
+    """
+    streams.serve(_START_SECONDS, lambda: streams.is_reported or "agent" in _said(streams))
+    return not streams.serve(
+        timeout_seconds, lambda: streams.is_reported or "outcome" in _said(streams)
     )
 
 
-def _serve_streams(
-    process: subprocess.Popen[bytes], prompt: bytes, stdout: _Kept, stderr: _Kept
-) -> list[threading.Thread]:
-    tasks: list[tuple[Any, tuple[Any, ...]]] = [(_feed, (process.stdin, prompt))]
-    tasks += [(stdout.drain, (process.stdout,)), (stderr.drain, (process.stderr,))]
-    threads = [threading.Thread(target=task, args=given, daemon=True) for task, given in tasks]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def _feed(stream: IO[bytes], prompt: bytes) -> None:
-    # A broken pipe is an agent that did not want to read; closing may try to write once more.
-    with contextlib.suppress(OSError, ValueError):
-        stream.write(prompt)
-    with contextlib.suppress(OSError, ValueError):
-        stream.close()
-
-
-def _outcome(process: subprocess.Popen[bytes], reader: int, timeout: float) -> dict[str, Any]:
-    """Wait for the supervisor and read what it says; it cleans up even when its time is up.
-
-    The agent's time starts when its id is known: the supervisor's own start is not the agent's.
-    """
-    stream = os.fdopen(reader, "rb")
+def _end(process: subprocess.Popen[bytes], streams: Streams) -> None:
+    """Have the supervisors end, if they have not, and clean up after the agent."""
     try:
-        agent = stream.readline().strip()
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGTERM)
-            process.wait(GRACE_SECONDS + _CLEANUP_SECONDS)
-    except BaseException:  # interrupted, or the supervisor itself hangs
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_SECONDS + 1)
+        deadline = time.monotonic() + GRACE_SECONDS + _CLEANUP_SECONDS
+        while not streams.is_reported and time.monotonic() < deadline:
+            _nudge(process, streams)
+            streams.serve(_NUDGE_SECONDS, lambda: streams.is_reported)
+    finally:
         process.kill()
         process.wait()
-        stream.close()
-        raise
-    with stream:
-        report = stream.read()
-    if report:
-        outcome: dict[str, Any] = json.loads(report)
-        return outcome
-    # The supervisor was killed, by the agent or from outside. The agent died with it; its group
-    # may live on and is killed here. It counts as a process left behind.
-    if agent:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(int(agent), signal.SIGKILL)
-    return {
-        "started": bool(agent),
-        "returncode": -signal.SIGKILL,
-        "timed_out": False,
-        "residual": bool(agent),
-    }
+
+
+def _nudge(process: subprocess.Popen[bytes], streams: Streams) -> None:
+    """Ask a supervisor to end; the agent may have stopped it.
+
+    While a message can still come, one of the two is alive, and nobody else can have its id.
+    """
+    supervisor = process.pid if process.poll() is None else _said(streams).get("supervisor")
+    for number in (signal.SIGCONT, signal.SIGTERM):
+        if supervisor is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(supervisor, number)
+
+
+def _outcome(streams: Streams, is_late: bool, is_held: bool) -> ProcessOutcome:
+    said = _said(streams)
+    known = said.get("outcome")
+    if known is None:
+        # Both supervisors were killed, by the agent or from outside. The agent itself dies with the
+        # inner one; its group is killed here, in case it was about to start.
+        agent = said.get("agent")
+        if agent is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(agent, signal.SIGKILL)
+        known = {
+            "started": agent is not None,
+            "returncode": -signal.SIGKILL,
+            "asked": True,
+            "residual": agent is not None,
+        }
+    is_late = is_late and known["asked"]
+    has_meddled = known["started"] and (known["residual"] or known["asked"] or is_held)
+    return ProcessOutcome(
+        known["started"],
+        known["returncode"] if known["started"] else None,
+        is_late,
+        has_meddled and not is_late,
+        *streams.kept,
+    )
+
+
+def _said(streams: Streams) -> dict[str, Any]:
+    """Return what the supervisors said; a line that is cut off says nothing."""
+    said: dict[str, Any] = {}
+    for line in streams.messages.splitlines():
+        with contextlib.suppress(ValueError):
+            said |= json.loads(line)
+    return said
