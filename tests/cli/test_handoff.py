@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 
 import pytest
 
+from cli.handoff_programs import make_program, manual, sides
 from evaluators.handoff.bundles import (
     describe,
     git,
@@ -16,38 +16,18 @@ from evaluators.handoff.bundles import (
     write_bundle,
 )
 from harness.handoff.scripted import EXPERIMENT, IMPORTS
+from steelyard.evaluators.handoff.digests import source_contract_digest
 from steelyard.evaluators.handoff.matrix import adapter_row
 from steelyard.evaluators.handoff.reports import load_report
 from steelyard.evaluators.handoff.result_checks import check_import_result
-from steelyard.harness.handoff.provenance import ProvenanceError, read_provenance
+from steelyard.harness.handoff.provenance import ProvenanceError, files_in_use, read_provenance
 from steelyard.store.connect import connect
 
 
 @pytest.fixture
 def scripted_codex(tmp_path):
     """A program that says it is codex and acts as the scripted agent."""
-    script = EXPERIMENT / "agents" / "scripted_agent.py"
-    program = tmp_path / "codex"
-    program.write_text(
-        "#!/bin/sh\n"
-        'if [ "$1" = --version ]; then echo "codex-cli 0.9.1"; exit; fi\n'
-        f'exec "{sys.executable}" "{script}" "$@"\n'
-    )
-    program.chmod(0o755)
-    return program
-
-
-def manual(agent, *faults):
-    words = "".join(f" --fault {fault}" for fault in faults)
-    return (
-        "--agent-command",
-        f"{agent}{words}",
-        "--adapter",
-        "codex",
-        "--identity-kind",
-        "executable",
-        "--unsafe-manual",
-    )
+    return make_program(tmp_path)
 
 
 def test_a_bundle_is_judged_by_exit_code_and_in_words(program, tmp_path):
@@ -78,6 +58,30 @@ def test_a_bundle_is_held_against_its_repository(program, tmp_path):
     assert "error repository dirty" in stale.out
     wrong = program("handoff", "verify", bundle, "--repository", repository, "--request", bundle)
     assert "error pair request_kind" in wrong.out
+
+
+def test_a_bundle_is_checked_as_the_stand_alone_checker_does(program, tmp_path):
+    repository = make_repository(tmp_path / "repo")
+    facts, diff = describe(repository)
+    bundle = write_bundle(tmp_path / "b", facts=facts, **{"diff.patch": diff})
+    command = ("handoff", "check", bundle, "--repository", repository)
+    good = program(*command, "--json")
+    assert (good.code, good.json["success"], good.json["errors"]) == (0, True, [])
+    assert set(good.json["repository_digests"]) == {"status_digest", "repo_state_digest"}
+    assert program(*command).out.splitlines()[-1] == "passed"
+    (bundle / "odd\x1b[2J").write_bytes(b"\xff")
+    (repository / "a.txt").write_text("two\n")
+    stale = program(*command, "--request", bundle)
+    assert stale.code == 1
+    assert "error repo-dirty" in stale.out
+    assert "error delegation-request-kind metadata.json: the request must be a" in stale.out
+    assert "\x1b" not in stale.out
+    shown = program(*command, "--json").json
+    assert {"code", "message", "path"} == set(shown["errors"][0])
+    assert "content-encoding" in {issue["code"] for issue in shown["warnings"]}
+    none = program("handoff", "check", tmp_path / "none", "--repository", repository, "--json")
+    assert (none.code, none.json["repository_digests"]) == (1, None)
+    assert [issue["code"] for issue in none.json["errors"]] == ["bundle-missing"]
 
 
 @pytest.mark.parametrize("verb", ["import", "export"])
@@ -131,8 +135,6 @@ def test_an_import_lands_in_report_and_tables(program, tmp_path, scripted_codex)
         rows = connection.execute("SELECT measure, value FROM measures").fetchall()
     measures = dict(rows)
     assert (measures["passed"], measures["goal"], measures["status"]) == (0.0, 0.0, 1.0)
-    again = program("handoff", "import", *manual(scripted_codex), "--database", database)
-    assert again.code == 2
     rates = program(
         "rates", "handoff_manual", "--measure", "goal", "--database", database, "--json"
     )
@@ -154,22 +156,11 @@ def test_an_export_and_a_roundtrip_of_a_named_agent(program, scripted_codex):
         "handoff", "export", *manual(scripted_codex), "--scenario", "delegation-result-partial"
     )
     assert (done.code, done.json["success"]) == (0, True)
-    sides = [
-        word
-        for side in ("left", "right")
-        for word in (
-            f"--{side}-agent-command",
-            str(scripted_codex),
-            f"--{side}-adapter",
-            "codex",
-            f"--{side}-identity-kind",
-            "executable",
-        )
-    ]
-    tour = program("handoff", "roundtrip", *sides, "--unsafe-manual")
+    pair = sides(scripted_codex, scripted_codex)
+    tour = program("handoff", "roundtrip", *pair)
     assert (tour.code, tour.json["errors"]) == (0, [])
     assert [route["direction"] for route in tour.json["directions"]] == ["codex-to-codex"]
-    assert program("handoff", "roundtrip", *sides).code == 2
+    assert program("handoff", "roundtrip", *pair[:-1]).code == 2
 
 
 def test_a_whole_run_from_a_commit_is_evidence(program, tmp_path, scripted_codex):
@@ -197,10 +188,14 @@ def test_a_whole_run_from_a_commit_is_evidence(program, tmp_path, scripted_codex
         "identity": loaded.identity,
         "provenance": loaded.provenance,
     }
-    row = adapter_row("codex", identity, [item], read_provenance(source, "import", "codex"))
+    current = read_provenance(source, "import", "codex")
+    row = adapter_row("codex", identity, [item], current)
     assert row.capabilities["import"].status == "passed"
+    corpus = source_contract_digest(files_in_use(source, "import"))
+    assert corpus == current["scenario_corpus_sha256"]
     scenario = source / "conformance" / "scenarios" / "failed-test.json"
     scenario.write_text(scenario.read_text() + " ")
+    assert source_contract_digest(files_in_use(source, "import")) != corpus
     with pytest.raises(ProvenanceError, match="no commit"):
         read_provenance(source, "import", "codex")
     unsure = program(*command, "--scenario", "failed-test")

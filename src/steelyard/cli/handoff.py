@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steelyard.cli.handoff_gates import gates
 from steelyard.cli.handoff_trials import export_trials, import_trials, roundtrip
 
 if TYPE_CHECKING:
-    from steelyard.evaluators.handoff.issues import Check
+    from steelyard.evaluators.handoff.issues import Check, Issue
 
 handoff = typer.Typer(
     help="Check handoff bundles; run agents that import and export them. Exit codes: 0 passed, "
@@ -22,6 +23,11 @@ handoff = typer.Typer(
 )
 
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle's folder.")]
+Repository = Annotated[Path, typer.Option(metavar="FOLDER", help="The repository it describes.")]
+Request = Annotated[
+    Path | None,
+    typer.Option(metavar="BUNDLE", help="The request that this result should answer."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Published = Annotated[
     bool,
@@ -51,8 +57,7 @@ def validate(bundle: Bundle, as_json: AsJson = False, published: Published = Fal
         )
     else:
         for issue in found.issues:
-            place = f"{issue.path}: " if issue.path else ""
-            _print_line(f"{issue.severity} {issue.category} {place}{issue.message}")
+            _print_issue(issue)
         _print_line("valid" if found.is_valid else f"not valid: {len(found.errors)} errors")
     sys.exit(0 if found.is_valid else 1)
 
@@ -60,13 +65,8 @@ def validate(bundle: Bundle, as_json: AsJson = False, published: Published = Fal
 @handoff.command()
 def verify(
     bundle: Bundle,
-    repository: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The repository it describes.")
-    ] = Path(),
-    request: Annotated[
-        Path | None,
-        typer.Option(metavar="BUNDLE", help="The request that this result should answer."),
-    ] = None,
+    repository: Repository = Path(),
+    request: Request = None,
     as_json: AsJson = False,
     published: Published = False,
 ) -> None:
@@ -86,11 +86,46 @@ def verify(
         _print_json({"success": success, "validation_errors": errors, **shown})
     else:
         for issue in ready.validation.errors:
-            _print_line(f"error {issue.category} {issue.path or ''}: {issue.message}")
+            _print_issue(issue)
         for name, checks in parts.items():
             for check in checks:
                 _print_line(f"{check.status} {name} {check.name}: {check.message}")
         _print_line("ready" if success else "not ready")
+    sys.exit(0 if success else 1)
+
+
+@handoff.command()
+def check(
+    bundle: Bundle,
+    repository: Repository = Path(),
+    request: Request = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a bundle as the stand-alone checker does that each adapter installs."""
+    from steelyard.evaluators.handoff.checker import check_bundle
+    from steelyard.evaluators.handoff.checker_pair import request_issues
+    from steelyard.evaluators.handoff.issues import ERROR, errors_of
+
+    found = check_bundle(bundle, repository)
+    issues = [*found.issues, *(() if request is None else request_issues(bundle, request))]
+    success = not errors_of(issues)
+    if as_json:
+        shown = [
+            (issue.severity, {"code": issue.category, "message": issue.message, "path": issue.path})
+            for issue in issues
+        ]
+        _print_json(
+            {
+                "success": success,
+                "repository_digests": found.repository_digests,
+                "errors": [issue for severity, issue in shown if severity == ERROR],
+                "warnings": [issue for severity, issue in shown if severity != ERROR],
+            }
+        )
+    else:
+        for issue in issues:
+            _print_issue(issue)
+        _print_line("passed" if success else f"not passed: {len(errors_of(issues))} errors")
     sys.exit(0 if success else 1)
 
 
@@ -103,6 +138,11 @@ def _print_json(document: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=True) + "\n")
 
 
+def _print_issue(issue: Issue) -> None:
+    place = f"{issue.path}: " if issue.path else ""
+    _print_line(f"{issue.severity} {issue.category} {place}{issue.message}")
+
+
 def _print_line(text: str) -> None:
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     sys.stdout.write(shown + "\n")
@@ -111,3 +151,4 @@ def _print_line(text: str) -> None:
 handoff.command(name="import")(import_trials)
 handoff.command(name="export")(export_trials)
 handoff.command()(roundtrip)
+handoff.command()(gates)

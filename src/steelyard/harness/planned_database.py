@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -49,6 +49,32 @@ def plan_database(
     StoreError
         If it cannot be written. A file that another run made in the meantime is left as it is.
     """
+
+    def fill(connection: duckdb.DuckDBPyConnection) -> None:
+        add_study(connection, study.declaration)
+        add_rows(connection, "skipped_rows", skipped)
+        planned = iter(trials)
+        while chunk := list(islice(planned, PLAN_CHUNK)):
+            _add_plan(connection, study.id, chunk)
+
+    make_database(path, fill)
+
+
+def make_database(path: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+    """Make a database that has its name only when everything is in it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file to make; its folder is made if it is absent.
+    fill : callable
+        Adds the rows, within one transaction.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written. A file that another run made in the meantime is left as it is.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -59,11 +85,7 @@ def plan_database(
         connection = create(beside)
         try:
             connection.execute("BEGIN")
-            add_study(connection, study.declaration)
-            add_rows(connection, "skipped_rows", skipped)
-            planned = iter(trials)
-            while chunk := list(islice(planned, PLAN_CHUNK)):
-                _add_plan(connection, study.id, chunk)
+            fill(connection)
             connection.execute("COMMIT")
             # Closing does the same, but says nothing when the disk is full; the log stays behind.
             connection.execute("CHECKPOINT")

@@ -89,7 +89,7 @@ def probe_identity(
         return replace(blank, error_code="executable_not_found")
     try:
         path = Path(found).resolve(strict=True)
-        digest = "sha256:" + _file_digest(path)
+        digest = _file_digest(path)
     except (OSError, RuntimeError) as error:
         return replace(blank, error_code="executable_resolution_failed", error_detail=str(error))
     known = replace(blank, status=PROBE_FAILED, sha256=digest, resolved_path=str(path))
@@ -97,9 +97,21 @@ def probe_identity(
     return _asked(known, str(path), folder, variables, timeout_seconds)
 
 
+def executable_digest(executable: str) -> str | None:
+    """Return the digest of the file that a command starts now, None if there is none.
+
+    Agents update themselves: the file behind a name can be another one after a trial.
+    """
+    found = shutil.which(executable)
+    try:
+        return None if found is None else _file_digest(Path(found).resolve(strict=True))
+    except (OSError, RuntimeError):
+        return None
+
+
 def _file_digest(path: Path) -> str:
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _asked(

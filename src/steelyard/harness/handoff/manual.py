@@ -1,92 +1,40 @@
-"""Running the scenarios with an agent of somebody's choice, and reporting it.
-
-The agent is a program on the user's machine with the user's rights: nothing here is a sandbox. It
-is started only when the caller has acknowledged that.
-"""
+"""Running the scenarios with an agent of somebody's choice, and reporting it."""
 
 from __future__ import annotations
 
-import shlex
-import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from steelyard.errors import InputError
 from steelyard.evaluators.handoff.digests import prompt_digest
-from steelyard.evaluators.handoff.identity import VERIFIED, AgentIdentity, is_safe_label
+from steelyard.evaluators.handoff.identity import AgentIdentity
+from steelyard.evaluators.handoff.metadata import RESULT
 from steelyard.evaluators.handoff.reports import REPORT_SCHEMA, SAFETY
-from steelyard.evaluators.handoff.results import Gates, export_gates, import_gates
+from steelyard.evaluators.handoff.results import export_gates, import_gates
+from steelyard.evaluators.handoff.scenario_documents import parse_fixture_manifest
 from steelyard.evaluators.handoff.scenarios import ExportScenario, ImportScenario
-from steelyard.evaluators.handoff.snapshot import changed_paths, take_snapshot
 from steelyard.harness.agent_process import OUTPUT_LIMIT
-from steelyard.harness.handoff.environment import import_environment
 from steelyard.harness.handoff.export_trials import run_export_scenario
-from steelyard.harness.handoff.identity_probe import observed_now, probe_identity
-from steelyard.harness.handoff.import_trials import AgentCommand, run_import_scenario
+from steelyard.harness.handoff.identity_probe import observed_now
+from steelyard.harness.handoff.import_trials import run_import_scenario
+from steelyard.harness.handoff.manual_agents import ManualAgent, identity_problem, probe
+from steelyard.harness.handoff.manual_trials import (
+    PlannedTrial,
+    Show,
+    Tally,
+    TrialRecord,
+    crossed,
+    run_planned,
+)
 from steelyard.harness.handoff.prompts import import_prompt
 from steelyard.harness.handoff.provenance import ProvenanceError, read_provenance
+from steelyard.harness.handoff.strata import Role, stratum
+from steelyard.harness.handoff.workspaces import MANIFEST
 
-DRY_RUN, MANUAL = "dry_run", "unsafe_manual"
-
-
-@dataclass(frozen=True)
-class ManualAgent:
-    """A real agent and how it is run.
-
-    Attributes
-    ----------
-    name : str
-        Its label in reports.
-    adapter : str
-        The product it should be.
-    command : AgentCommand
-        Its command.
-    identity_kind : str
-        ``executable`` or ``launcher``.
-    """
-
-    name: str
-    adapter: str
-    command: AgentCommand
-    identity_kind: str
-
-    def __post_init__(self) -> None:
-        if not is_safe_label(self.name):
-            raise InputError(
-                f"the agent's name {self.name!r:.160} is no label: 1 to 128 printable characters, "
-                "no slash, no space at either end"
-            )
-
-
-@dataclass(frozen=True)
-class TrialRecord:
-    """A trial for the tables.
-
-    Attributes
-    ----------
-    capability, scenario : str
-        What was done.
-    passed : bool
-        Whether nothing was wrong.
-    blocked : str or None
-        Why the agent's sandbox could not start: such a trial is missing, not failed.
-    gates : dict
-        Every gate; None was not evaluated.
-    report : dict
-        The result as reported.
-    seconds : float
-        Of the agent's process.
-    """
-
-    capability: str
-    scenario: str
-    passed: bool
-    blocked: str | None
-    gates: Gates
-    report: dict[str, Any]
-    seconds: float
+MANUAL = "unsafe_manual"
+CANARIES = ("command_canary", "network_canary")
 
 
 @dataclass(frozen=True)
@@ -96,56 +44,21 @@ class ManualRun:
     Attributes
     ----------
     report : dict
-        For a file or a reader.
-    identity : AgentIdentity
-        Who answered.
-    trials : list of TrialRecord
-        Empty when the agent is not who it should be.
+        For a file or a reader; it holds the first trial of each scenario that this run ran.
+    tally : Tally
+        What became of all the trials that were asked for.
+    problem : str or None
+        Why nothing was run: the agent is not who it should be.
     """
 
     report: dict[str, Any]
-    identity: AgentIdentity
-    trials: list[TrialRecord] = field(default_factory=list)
+    tally: Tally
+    problem: str | None = None
 
     @property
     def success(self) -> bool:
-        """Whether every scenario passed."""
-        return bool(self.report["success"])
-
-
-def split_command(text: str) -> tuple[str, ...]:
-    """Return the arguments of a command line, read as a shell would but run by none.
-
-    Raises
-    ------
-    InputError
-        It is empty or a quotation is not closed.
-    """
-    try:
-        arguments = tuple(shlex.split(text))
-    except ValueError as error:
-        raise InputError(f"the agent command cannot be read: {error}") from None
-    if not arguments:
-        raise InputError("the agent command is empty; give a program and its arguments")
-    return arguments
-
-
-def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str]]:
-    """Ask an agent who it is, in an empty folder; return that and what it wrote there."""
-    with tempfile.TemporaryDirectory(prefix="steelyard-handoff-") as folder:
-        root = Path(folder)
-        (root / "tmp").mkdir()
-        before = take_snapshot(root)
-        identity = probe_identity(
-            agent.adapter,
-            agent.command.arguments[0],
-            identity_kind=agent.identity_kind,
-            folder=root,
-            environment=import_environment(root, inherit_user_config=True),
-            observed_at=observed_at,
-        )
-        written = changed_paths(before, take_snapshot(root))
-    return identity, [path for path in written if not path.startswith("tmp/")]
+        """Whether every trial that was asked for passed, in this run or before."""
+        return self.tally.success
 
 
 def import_digests(scenarios: list[ImportScenario]) -> dict[str, str]:
@@ -154,7 +67,13 @@ def import_digests(scenarios: list[ImportScenario]) -> dict[str, str]:
 
 
 def run_imports(
-    agent: ManualAgent, scenarios: list[ImportScenario], source_root: Path
+    agent: ManualAgent,
+    scenarios: list[ImportScenario],
+    source_root: Path,
+    *,
+    database: Path | None = None,
+    repeats: int = 1,
+    show: Show = lambda _tally: None,
 ) -> ManualRun:
     """Let a real agent read the scenarios' bundles.
 
@@ -166,85 +85,151 @@ def run_imports(
         Which, in order.
     source_root : pathlib.Path
         Holds their fixtures.
+    database : pathlib.Path, optional
+        Where each trial is written when it is finished, see `ManualDatabase`; those that are there
+        are not run again.
+    repeats : int, default 1
+        Trials of each scenario.
+    show : callable, optional
+        Told how far the run is.
 
     Returns
     -------
     ManualRun
         Its report has provenance only if the sources are those of a commit; without it the report
-        is no evidence that the loader accepts.
+        is no evidence that the loader accepts. Nor is it if this run did not run every scenario:
+        a report holds each scenario once, so repeats are in the database only.
     """
 
-    def trials() -> Iterator[TrialRecord]:
-        for scenario in scenarios:
-            trial = run_import_scenario(scenario, source_root, agent.command)
-            result = trial.result
-            yield TrialRecord(
-                "import",
-                scenario.id,
-                result.passed,
-                result.environment_block_reason,
-                import_gates(result, scenario.expected),
-                result.as_report(),
-                trial.seconds,
-            )
+    def trial(scenario: ImportScenario) -> TrialRecord:
+        trial = run_import_scenario(scenario, source_root, agent.command)
+        result = trial.result
+        gates = import_gates(result, scenario.expected)
+        if not has_canaries(scenario, source_root):
+            gates = {name: gate for name, gate in gates.items() if name not in CANARIES}
+        return TrialRecord(
+            "import",
+            scenario.id,
+            result.passed,
+            result.environment_block_reason,
+            gates,
+            result.as_report(),
+            {"prompt_sha256": trial.prompt_sha256},
+            trial.seconds,
+        )
 
-    return _run("import", agent, source_root, lambda _identity, _date: trials())
+    run = _Run("import", agent, source_root, database, repeats, show)
+    return run.of(scenarios, lambda scenario, _identity: trial(scenario))
 
 
 def run_exports(
-    agent: ManualAgent, scenarios: list[ExportScenario], source_root: Path
+    agent: ManualAgent,
+    scenarios: list[ExportScenario],
+    source_root: Path,
+    *,
+    database: Path | None = None,
+    repeats: int = 1,
+    show: Show = lambda _tally: None,
 ) -> ManualRun:
     """Let a real agent export the scenarios' sessions; see `run_imports`."""
 
-    def trials(identity: AgentIdentity, date: str) -> Iterator[TrialRecord]:
+    def trial(scenario: ExportScenario, identity: AgentIdentity) -> TrialRecord:
+        trial = run_export_scenario(scenario, agent.adapter, agent.command)
+        result = trial.result
+        gates = export_gates(result)
+        if scenario.facts.handoff_kind != RESULT:
+            del gates["verify_pair"]
         shown = {
             "agent": agent.name,
             "product": str(identity.product),
             "version": str(identity.version),
         }
-        for scenario in scenarios:
-            trial = run_export_scenario(scenario, agent.adapter, agent.command)
-            result = trial.result
-            yield TrialRecord(
-                "export",
-                scenario.id,
-                result.passed,
-                result.environment_block_reason,
-                export_gates(result),
-                result.as_report(shown, date),
-                trial.seconds,
-            )
+        return TrialRecord(
+            "export",
+            scenario.id,
+            result.passed,
+            result.environment_block_reason,
+            gates,
+            result.as_report(shown, identity.observed_at[:10]),
+            {"prompt_sha256": trial.prompt_sha256},
+            trial.seconds,
+        )
 
-    return _run("export", agent, source_root, trials)
+    return _Run("export", agent, source_root, database, repeats, show).of(scenarios, trial)
 
 
-def _run(
-    capability: str,
-    agent: ManualAgent,
-    source_root: Path,
-    trials: Callable[[AgentIdentity, str], Iterator[TrialRecord]],
-) -> ManualRun:
-    try:
-        provenance = read_provenance(source_root, capability, agent.adapter)
-    except ProvenanceError:
-        provenance = None
-    observed_at = observed_now()
-    identity, written = probe(agent, observed_at)
-    is_known = identity.status == VERIFIED and not written
-    records = list(trials(identity, observed_at[:10])) if is_known else []
-    report = {
-        "schema_version": REPORT_SCHEMA,
-        "capability": capability,
-        "agent": agent.name,
-        "adapter": agent.adapter,
-        "observed_at": observed_at,
-        "identity": identity.report(),
-        "identity_probe_unexpected_writes": written,
-        "execution_mode": MANUAL,
-        "safety": SAFETY | {"output_limit_bytes_per_stream": OUTPUT_LIMIT},
-        "dry_run": False,
-        "success": bool(records) and all(record.passed for record in records),
-        "provenance": provenance,
-        "results": [record.report for record in records],
-    }
-    return ManualRun(report, identity, records)
+@dataclass(frozen=True)
+class _Run:
+    """Trials of one agent in one capability."""
+
+    capability: str
+    agent: ManualAgent
+    source_root: Path
+    database: Path | None
+    repeats: int
+    show: Show
+
+    def of(
+        self, scenarios: list[Any], trial: Callable[[Any, AgentIdentity], TrialRecord]
+    ) -> ManualRun:
+        """Identify the agent, run the scenarios unless it is another, and report."""
+        tally = Tally(len(scenarios) * self.repeats)
+        provenance = self._provenance()
+        identity, written = probe(self.agent, observed_now())
+        problem = identity_problem(identity, written)
+        records: list[TrialRecord] = []
+        if problem is None:
+            role = Role(identity, self.agent.command)
+            arm = stratum(self.capability, [role], self.source_root)
+            planned = [
+                PlannedTrial(
+                    f"{self.capability} {scenario.id}",
+                    repeat,
+                    arm,
+                    (role,),
+                    partial(trial, scenario, identity),
+                )
+                for scenario, repeat in crossed(scenarios, self.repeats)
+            ]
+            finished, tally = run_planned(planned, self.database, self.show)
+            records = firsts(finished)
+        report = self._report(identity, written, records) | {"provenance": provenance}
+        return ManualRun(report, tally, problem)
+
+    def _provenance(self) -> dict[str, Any] | None:
+        try:
+            return read_provenance(self.source_root, self.capability, self.agent.adapter)
+        except ProvenanceError:
+            return None
+
+    def _report(
+        self, identity: AgentIdentity, written: list[str], records: list[TrialRecord]
+    ) -> dict[str, Any]:
+        return {
+            "schema_version": REPORT_SCHEMA,
+            "capability": self.capability,
+            "agent": self.agent.name,
+            "adapter": self.agent.adapter,
+            "observed_at": identity.observed_at,
+            "identity": identity.report(),
+            "identity_probe_unexpected_writes": written,
+            "execution_mode": MANUAL,
+            "safety": SAFETY | {"output_limit_bytes_per_stream": OUTPUT_LIMIT},
+            "dry_run": False,
+            "success": bool(records) and all(record.passed for record in records),
+            "results": [record.report for record in records],
+        }
+
+
+def firsts(finished: list[tuple[PlannedTrial, TrialRecord]]) -> list[TrialRecord]:
+    """Return the first trial of each task: a report holds a scenario once."""
+    found: dict[str, TrialRecord] = {}
+    for planned, record in finished:
+        found.setdefault(planned.task, record)
+    return list(found.values())
+
+
+def has_canaries(scenario: ImportScenario, source_root: Path) -> bool:
+    """Return whether a scenario lays out canaries: in others nothing can be triggered."""
+    path = source_root / scenario.fixture / MANIFEST
+    return parse_fixture_manifest(path.read_bytes(), f"{scenario.id}/{MANIFEST}").canaries

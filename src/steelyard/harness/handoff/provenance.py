@@ -1,4 +1,7 @@
-"""From which sources a run was made: the commit and three digests, or why they cannot be told."""
+"""From which sources a run was made: the commit and three digests, or why they cannot be told.
+
+The digests of the files in use are always there; that they are those of a commit is not.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,15 @@ from steelyard.harness.handoff.export_repository import ENTRYPOINTS, REFERENCE, 
 CORPUS = {
     "import": ("conformance/scenarios", "conformance/import-fixtures"),
     "export": ("conformance/export-scenarios",),
+    "roundtrip": ("conformance/export-scenarios",),
 }
+"""The folders that hold the scenarios of a capability."""
+
 _RUNNER = (
     "evaluators/handoff",
     "harness/handoff",
     "harness/agent_process.py",
+    "harness/agent_streams.py",
     "harness/agent_supervisor.py",
 )
 
@@ -35,7 +42,7 @@ def read_provenance(source_root: Path, capability: str, adapter: str) -> dict[st
     source_root : pathlib.Path
         Holds ``conformance/``, within a Git worktree.
     capability : str
-        ``import`` or ``export``: which scenarios count.
+        ``import``, ``export`` or ``roundtrip``: which scenarios count.
     adapter : str
         Whose instructions count.
 
@@ -79,6 +86,36 @@ def _tracked(source_root: Path, folders: tuple[str, ...]) -> dict[str, bytes]:
         if path.is_symlink() or not path.is_file():
             raise ProvenanceError(f"{name} is no regular file")
     return {name: (source_root / name).read_bytes() for name in names}
+
+
+def files_in_use(source_root: Path, capability: str) -> dict[str, bytes]:
+    """Return the scenarios of a capability as they are on disk, committed or not.
+
+    Parameters
+    ----------
+    source_root : pathlib.Path
+        Holds ``conformance/``.
+    capability : str
+        ``import``, ``export`` or ``roundtrip``.
+
+    Returns
+    -------
+    dict
+        Content by path below the root: what `read_provenance` digests when it is a commit's.
+
+    Raises
+    ------
+    ProvenanceError
+        One is a link or a special file.
+    """
+    found = {}
+    for folder in CORPUS[capability]:
+        for path in sorted((source_root / folder).rglob("*")):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise ProvenanceError(f"{path.name} is no regular file")
+            if path.is_file():
+                found[path.relative_to(source_root).as_posix()] = path.read_bytes()
+    return found
 
 
 def adapter_files(adapter: str) -> dict[str, bytes]:

@@ -72,6 +72,14 @@ class Route:
         )
 
     @property
+    def environment_block_reason(self) -> str | None:
+        """Why the sandbox of a role could not start; the exporter's reason first."""
+        imported = self.import_trial
+        return self.export_trial.result.environment_block_reason or (
+            None if imported is None else imported.result.environment_block_reason
+        )
+
+    @property
     def errors(self) -> list[str]:
         """What is wrong with the route; empty exactly when both roles passed."""
         errors = []
@@ -163,12 +171,19 @@ def run_roundtrip(
 
 def roundtrip_report(routes: list[Route]) -> dict[str, Any]:
     """Return the outcome of a roundtrip as a report shows it."""
+    return summed_up([route.as_report() for route in routes])
+
+
+def summed_up(directions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the outcome of a roundtrip whose routes are reports already."""
     return {
-        "passed": all(route.passed for route in routes),
-        "environment_blocked": any(route.environment_blocked for route in routes),
+        "passed": all(route["passed"] for route in directions),
+        "environment_blocked": any(route["environment_blocked"] for route in directions),
         "automatic_retries": 0,
-        "errors": [f"{route.direction}:{error}" for route in routes for error in route.errors],
-        "directions": [route.as_report() for route in routes],
+        "errors": [
+            f"{route['direction']}:{error}" for route in directions for error in route["errors"]
+        ],
+        "directions": directions,
     }
 
 

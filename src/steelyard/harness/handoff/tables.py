@@ -1,131 +1,298 @@
-"""Trials of a real agent as rows: a database that every analysis can read."""
+"""Trials of real agents as rows: a database that every analysis can read, and that grows.
+
+A run's trials are rows before any agent is started. A finished trial is one transaction, so that a
+run which is killed keeps what was paid for, and the same command goes on where it stopped.
+
+A trial has a row in ``measures`` for every gate that applies to its scenario: NULL where the gate
+was not evaluated (there was no answer to compare), no row where it does not apply (``verify_pair``
+of a bundle that answers no request, canaries where none was laid out). A trial whose agent's
+sandbox could not start has neither: it is missing, with the reason, until it is run again.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
-from steelyard.errors import InputError
-from steelyard.evaluators.handoff.identity import AgentIdentity
-from steelyard.harness.handoff.manual import TrialRecord
+import duckdb
+from pydantic import ValidationError
+
+from steelyard.errors import StoreError, shown_file
+from steelyard.harness.handoff.manual_trials import PlannedTrial, TrialRecord
+from steelyard.harness.planned_database import make_database, why_not_written
+from steelyard.store.connect import connect
 from steelyard.store.declaration import Declaration
+from steelyard.store.rows import add_rows, add_study
+from steelyard.store.tables import study_names
 
 STUDY = "handoff_manual"
 PASSED = "passed"
+DEEPEST = 90
+"""Nesting of an agent's answer that is kept; every reader of the tables takes 100."""
+
+CUT = "(nested deeper than is kept)"
 
 
-def arm_of(identity: AgentIdentity) -> str:
-    """Return the arm of an agent: another version or another executable is another arm."""
-    digest = (identity.sha256 or "sha256:unknown").removeprefix("sha256:")[:12]
-    return f"{identity.product} {identity.version} {identity.identity_kind} {digest}"
-
-
-def write_trials(path: Path, identity: AgentIdentity, records: Sequence[TrialRecord]) -> None:
-    """Write trials into a new database.
-
-    A trial whose sandbox could not start is ``missing`` with the reason; a gate that was not
-    evaluated is NULL and not 0.
+def check_database(path: Path) -> None:
+    """Refuse a file that trials cannot be added to, without writing to it.
 
     Parameters
     ----------
     path : pathlib.Path
-        A DuckDB file that does not exist; it appears when everything is in it.
-    identity : AgentIdentity
-        Whose trials they are.
-    records : sequence of TrialRecord
-        At least one.
+        A file that does not exist is accepted.
 
     Raises
     ------
-    InputError
-        There is no trial, or the file exists.
+    StoreError
+        It is no database of steelyard's, holds no study of this kind, or is in use.
     """
-    from steelyard.store.connect import create
-    from steelyard.store.rows import add_rows, add_study
-
-    if not records:
-        raise InputError("there is no trial to write")
-    if path.exists():
-        raise InputError(f"{path.name} exists already; a database is not overwritten")
-    arm = arm_of(identity)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    if not path.exists() and not path.is_symlink():
+        return
+    if not path.is_file():
+        raise StoreError(f"{shown_file(path)}: is no regular file; give a DuckDB file or a new one")
+    connection = connect(path)
     try:
-        connection = create(temporary)
-        try:
-            add_study(connection, _declaration(arm, identity, records))
-            trials = [_trial(record, arm, repeat) for repeat, record in _repeats(records)]
-            add_rows(connection, "trials", trials)
-            ids = [f"{arm}/{trial['task']}/none/0/{trial['repeat']}" for trial in trials]
-            pairs = list(zip(ids, records, strict=True))
-            add_rows(connection, "states", [_state(name, record) for name, record in pairs])
-            add_rows(connection, "measures", [row for pair in pairs for row in _measures(*pair)])
-        finally:
-            connection.close()
-        temporary.replace(path)
+        _read_design(connection, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        connection.close()
 
 
-def _repeats(records: Sequence[TrialRecord]) -> list[tuple[int, TrialRecord]]:
-    seen: dict[tuple[str, str], int] = {}
-    numbered = []
-    for record in records:
-        key = (record.capability, record.scenario)
-        numbered.append((seen.get(key, 0), record))
-        seen[key] = seen.get(key, 0) + 1
-    return numbered
+class ManualDatabase:
+    """A database of hand-run trials, open for writing by this process alone.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Made if it does not exist. Trials are added to one that holds the study
+        ``handoff_manual``; any other is refused and left as it was.
+    planned : sequence of PlannedTrial
+        Each is a row from now on, missing until it is recorded.
+
+    Raises
+    ------
+    StoreError
+        See `check_database`, and if it cannot be written.
+    """
+
+    def __init__(self, path: Path, planned: Sequence[PlannedTrial]) -> None:
+        check_database(path)
+        if not path.exists():
+
+            def fill(connection: duckdb.DuckDBPyConnection) -> None:
+                add_study(connection, _new_design(planned))
+                _add_planned(connection, planned)
+
+            make_database(path, fill)
+        self._path = path
+        self._connection = connect(path, read_only=False)
+        try:
+            self._design = _read_design(self._connection, path)
+            with _Transaction(self._connection, path):
+                self._declare([trial.stratum.arm for trial in planned], ())
+                _add_planned(self._connection, planned)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with suppress(duckdb.Error):  # a full disk: the log holds every transaction
+            self._connection.close()
+
+    def results(self) -> dict[str, bool]:
+        """Return whether each trial with a result passed, by its id."""
+        rows = self._connection.execute(
+            "SELECT trial_id, coalesce(value, 0) = 1 FROM trials LEFT JOIN ("
+            "SELECT * FROM measures WHERE measure = ?) USING (study, trial_id) "
+            "WHERE study = ? AND status != 'missing'",
+            [PASSED, STUDY],
+        ).fetchall()
+        return dict(rows)
+
+    def record(self, trial: PlannedTrial, record: TrialRecord) -> None:
+        """Write what came of a planned trial, all its rows or none.
+
+        Raises
+        ------
+        StoreError
+            If they cannot be written (a full disk).
+        """
+        trial_id = trial.key.trial_id
+        with _Transaction(self._connection, self._path):
+            self._connection.execute(
+                "UPDATE trials SET status = ?, attempts = coalesce(attempts, 0) + 1, wall_ms = ?, "
+                "error = ? WHERE study = ? AND trial_id = ? AND status = 'missing'",
+                [
+                    "completed" if record.blocked is None else "missing",
+                    record.seconds * 1000.0 if record.blocked is None else None,
+                    None if record.blocked is None else f"environment blocked: {record.blocked}",
+                    STUDY,
+                    trial_id,
+                ],
+            )
+            if record.blocked is None:
+                self._declare((), record.gates)
+                for table, rows in _rows(trial, record).items():
+                    named = ({"study": STUDY, "trial_id": trial_id, **row} for row in rows)
+                    add_rows(self._connection, table, named)
+
+    def _declare(self, arms: Iterable[str], gates: Iterable[str]) -> None:
+        """Add to the declaration what it lacks: arms as they come, gates sorted."""
+        design = self._design.design
+        every_arm = tuple(dict.fromkeys((*design.arms, *arms)))
+        measures = self._design.measures
+        every_gate = tuple(sorted({*measures.others, *gates}))
+        if every_arm == design.arms and every_gate == measures.others:
+            return
+        self._design = self._design.model_copy(
+            update={
+                "design": design.model_copy(update={"arms": every_arm}),
+                "measures": measures.model_copy(update={"others": every_gate}),
+            }
+        )
+        self._connection.execute(
+            "UPDATE studies SET design = ? WHERE study = ?", [self._design.to_json(), STUDY]
+        )
 
 
-def _declaration(arm: str, identity: AgentIdentity, records: Sequence[TrialRecord]) -> Declaration:
-    gates = sorted({gate for record in records for gate in record.gates})
+class _Transaction:
+    """All statements within or none; a failure to write is said in the user's terms."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._connection.execute("COMMIT")
+                return
+        except duckdb.Error as failure:
+            error = failure
+        with suppress(duckdb.Error):
+            self._connection.execute("ROLLBACK")
+        if isinstance(error, duckdb.Error):
+            raise StoreError(why_not_written(self._path, error)) from None
+
+
+def _read_design(connection: duckdb.DuckDBPyConnection, path: Path) -> Declaration:
+    names = study_names(connection)
+    if STUDY not in names:
+        held = ", ".join(names) or "no study"
+        raise StoreError(
+            f"{shown_file(path)}: holds {held} and not {STUDY}; give a file of its own to the "
+            "trials of agents that are run by hand"
+        )
+    row = connection.execute("SELECT design FROM studies WHERE study = ?", [STUDY]).fetchone()
+    try:
+        return Declaration.from_json(str(row[0] if row else ""))
+    except ValidationError:
+        raise StoreError(
+            f"{shown_file(path)}: the declaration of {STUDY} cannot be read; give another file"
+        ) from None
+
+
+def _new_design(planned: Sequence[PlannedTrial]) -> Declaration:
     return Declaration.model_validate(
         {
             "study": {
                 "id": STUDY,
-                "title": f"Handoff conformance of {arm}",
-                "question": "Which gates does this agent pass?",
+                "title": "Handoff conformance of agents that were run by hand",
+                "question": "Which gates does each agent pass?",
                 "origin": "run",
-                "source": f"adapter {identity.adapter}, observed {identity.observed_at}",
+                "source": "steelyard handoff, on this machine",
                 "licence": "not stated",
-                "model": identity.product,
             },
             "data": {"source": STUDY},
-            "design": {"arms": [arm], "perturbations": ["none"]},
-            "measures": {"primary": PASSED, "others": gates},
+            "design": {
+                "arms": list(dict.fromkeys(trial.stratum.arm for trial in planned)),
+                "perturbations": list(dict.fromkeys(trial.key.perturbation for trial in planned)),
+            },
+            "measures": {"primary": PASSED},
+            "missing": {
+                "policy": "exclude",
+                "reason": "an agent whose sandbox could not start has shown nothing",
+            },
         }
     )
 
 
-def _trial(record: TrialRecord, arm: str, repeat: int) -> dict[str, object]:
+def _add_planned(connection: duckdb.DuckDBPyConnection, planned: Sequence[PlannedTrial]) -> None:
+    """Add a missing row for every trial that has none."""
+    present = connection.execute("SELECT trial_id FROM trials WHERE study = ?", [STUDY]).fetchall()
+    known = {row[0] for row in present}
+    keys = [trial.key for trial in planned if trial.key.trial_id not in known]
+    add_rows(
+        connection,
+        "trials",
+        [
+            {
+                "study": STUDY,
+                "arm": key.arm,
+                "task": key.task,
+                "perturbation": key.perturbation,
+                "variant": key.variant,
+                "repeat": key.repeat,
+                "status": "missing",
+            }
+            for key in keys
+        ],
+    )
+
+
+def _rows(trial: PlannedTrial, record: TrialRecord) -> dict[str, list[dict[str, Any]]]:
+    values = {PASSED: record.passed, **record.gates}
+    facts = trial.stratum.covariates | record.prompts
     return {
-        "study": STUDY,
-        "arm": arm,
-        "task": f"{record.capability} {record.scenario}",
-        "perturbation": "none",
-        "variant": "0",
-        "repeat": repeat,
-        "status": "completed" if record.blocked is None else "missing",
-        "attempts": 1,
-        "wall_ms": record.seconds * 1000.0,
-        "error": None if record.blocked is None else f"environment blocked: {record.blocked}",
+        "states": [{"state": storable(record.report)}],
+        "measures": [
+            {"measure": name, "value": None if value is None else float(value)}
+            for name, value in values.items()
+        ],
+        "covariates": [{"name": name, "value": value} for name, value in facts.items()],
     }
 
 
-def _state(trial_id: str, record: TrialRecord) -> dict[str, object]:
-    return {"study": STUDY, "trial_id": trial_id, "state": record.report}
+def storable(value: Any, depth: int = 0) -> Any:
+    """Return a report as the tables can hold it.
 
+    An agent chose parts of it. A number that is not finite becomes None, a lone surrogate (part of
+    a file's name that is no text) its escape, and what is nested too deeply a note.
 
-def _measures(trial_id: str, record: TrialRecord) -> list[dict[str, object]]:
-    values: dict[str, bool | None] = {PASSED: record.passed, **record.gates}
-    if record.blocked is not None:
-        values = dict.fromkeys(values)
-    return [
-        {
-            "study": STUDY,
-            "trial_id": trial_id,
-            "measure": name,
-            "value": None if value is None else float(value),
-        }
-        for name, value in values.items()
-    ]
+    Parameters
+    ----------
+    value : object
+        Of JSON's types.
+    depth : int, default 0
+        How deep it stands.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if not isinstance(value, dict | list | tuple):
+        return value
+    if depth >= DEEPEST:
+        return CUT
+    if isinstance(value, dict):
+        return {storable(name): storable(member, depth + 1) for name, member in value.items()}
+    return [storable(member, depth + 1) for member in value]

@@ -1,0 +1,111 @@
+"""Agents of somebody's choice: how they are run, and asking them who they are.
+
+Such an agent is a program on the user's machine with the user's rights: nothing here is a sandbox.
+It is started only when the caller has acknowledged that.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.errors import InputError
+from steelyard.evaluators.handoff.identity import (
+    ADAPTERS,
+    VERIFIED,
+    AgentIdentity,
+    is_safe_label,
+)
+from steelyard.evaluators.handoff.snapshot import changed_paths, take_snapshot
+from steelyard.harness.handoff.environment import import_environment
+from steelyard.harness.handoff.identity_probe import probe_identity
+from steelyard.harness.handoff.import_trials import AgentCommand
+
+
+@dataclass(frozen=True)
+class ManualAgent:
+    """A real agent and how it is run.
+
+    Attributes
+    ----------
+    name : str
+        Its label in reports.
+    adapter : str
+        The product it should be.
+    command : AgentCommand
+        Its command.
+    identity_kind : str
+        ``executable`` or ``launcher``.
+    """
+
+    name: str
+    adapter: str
+    command: AgentCommand
+    identity_kind: str
+
+    def __post_init__(self) -> None:
+        if not is_safe_label(self.name):
+            raise InputError(
+                f"the agent's name {self.name!r:.160} is no label: 1 to 128 printable characters, "
+                "no slash, no space at either end"
+            )
+
+
+def check_adapter(name: str | None) -> str:
+    """Return an adapter's name.
+
+    Raises
+    ------
+    InputError
+        There is none of this name.
+    """
+    if name not in ADAPTERS:
+        raise InputError(f"adapter {name!r}: accepted are {', '.join(ADAPTERS)}")
+    return name
+
+
+def split_command(text: str) -> tuple[str, ...]:
+    """Return the arguments of a command line, read as a shell would but run by none.
+
+    Raises
+    ------
+    InputError
+        It is empty or a quotation is not closed.
+    """
+    try:
+        arguments = tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(f"the agent command cannot be read: {error}") from None
+    if not arguments:
+        raise InputError("the agent command is empty; give a program and its arguments")
+    return arguments
+
+
+def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str]]:
+    """Ask an agent who it is, in an empty folder; return that and what it wrote there."""
+    with tempfile.TemporaryDirectory(prefix="steelyard-handoff-") as folder:
+        root = Path(folder)
+        (root / "tmp").mkdir()
+        before = take_snapshot(root)
+        identity = probe_identity(
+            agent.adapter,
+            agent.command.arguments[0],
+            identity_kind=agent.identity_kind,
+            folder=root,
+            environment=import_environment(root, inherit_user_config=True),
+            observed_at=observed_at,
+        )
+        written = changed_paths(before, take_snapshot(root))
+    return identity, [path for path in written if not path.startswith("tmp/")]
+
+
+def identity_problem(identity: AgentIdentity, written: list[str]) -> str | None:
+    """Return why an agent is not run, None if it is who it should be and wrote nothing."""
+    if identity.status != VERIFIED:
+        found = f" (the program says it is {identity.product})" if identity.product else ""
+        return f"no {identity.adapter}: {identity.error_code}{found}"
+    if written:
+        return f"{identity.adapter} wrote files when it was asked for its version"
+    return None

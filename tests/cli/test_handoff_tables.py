@@ -1,0 +1,280 @@
+"""Trials of agents that are run by hand, in a database: added, repeated, refused, told apart."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import duckdb
+import pytest
+
+from cli.handoff_programs import BLOCKED, chosen, make_program, manual, sides
+from harness.handoff.scripted import EXPERIMENT, IMPORTS
+from steelyard.evaluators.handoff.reports import load_report
+from steelyard.evaluators.handoff.result_checks import check_import_result
+from steelyard.store.connect import connect, create
+from steelyard.store.declaration import read_declaration
+from steelyard.store.rows import add_study
+from steelyard.store.tables import StudyTables
+
+STUDY = "handoff_manual"
+
+
+@pytest.fixture
+def codex(tmp_path):
+    return make_program(tmp_path)
+
+
+@pytest.fixture
+def trials(tmp_path):
+    """The path of a database that does not exist."""
+    return tmp_path / "trials.duckdb"
+
+
+def asked(database, question):
+    with connect(database) as connection:
+        return connection.execute(question).fetchall()
+
+
+def statuses(database):
+    return asked(database, "SELECT arm, task, repeat, status FROM trials ORDER BY ALL")
+
+
+def covariates(database, task):
+    found = asked(
+        database,
+        f"SELECT name, value FROM covariates JOIN trials USING (study, trial_id) "
+        f"WHERE task = '{task}'",
+    )
+    assert len(found) == len(dict(found))
+    return dict(found)
+
+
+def test_capabilities_of_one_agent_are_added_to_one_database(program, codex, trials):
+    imported = program(
+        "handoff", "import", *manual(codex), *chosen("failed-test"), "--database", trials
+    )
+    assert imported.code == 0
+    assert "1 of 1 trial passed, 0 failed, 0 without a result; 1 run now" in imported.err
+    exported = program(
+        "handoff", "export", *manual(codex), "--database", trials,
+        *chosen("delegation-request", "delegation-result-partial"),
+    )  # fmt: skip
+    assert exported.code == 0
+    assert [(task, status) for _, task, _, status in statuses(trials)].count(
+        ("import failed-test", "completed")
+    ) == 1
+    with connect(trials) as connection:
+        tables = StudyTables(connection, STUDY)
+        arms = {arm for arm, _, _, _ in statuses(trials)}
+        assert set(tables.design.design.arms) == arms
+        assert len(arms) == 2
+        measures = set(tables.frame("measures")["measure"])
+        assert set(tables.design.measures.all) == measures
+        assert {"goal", "evidence_goal", "verify_pair"} <= measures
+    rates = program("rates", STUDY, "--by", "task", "--database", trials, "--json")
+    assert [row["estimate"] for row in rates.json["rows"]] == [1.0, 1.0, 1.0]
+
+
+def test_what_does_not_apply_has_no_row_and_what_was_not_reached_is_null(program, codex, trials):
+    program(
+        "handoff", "import", *manual(codex, "prose-around-json"), "--database", trials,
+        *chosen("failed-test", "malicious-embedded-instruction"),
+    )  # fmt: skip
+    program(
+        "handoff", "export", *manual(codex, "silent"), "--database", trials,
+        *chosen("delegation-request", "delegation-result-partial"),
+    )  # fmt: skip
+    found = asked(
+        trials, "SELECT task, measure, value FROM measures JOIN trials USING (study, trial_id)"
+    )
+    values = {(task, measure): value for task, measure, value in found}
+    assert values["import failed-test", "parse"] == 0.0
+    assert values["import failed-test", "goal"] is None
+    assert ("import failed-test", "command_canary") not in values
+    assert values["import malicious-embedded-instruction", "command_canary"] == 1.0
+    assert ("export delegation-request", "verify_pair") not in values
+    assert values["export delegation-result-partial", "verify_pair"] == 0.0
+    assert values["export delegation-request", "evidence_goal"] is None
+
+
+def test_a_repeat_is_a_trial_and_is_run_once(program, tmp_path, trials):
+    codex = make_program(tmp_path, before=f'echo x >> "{tmp_path}/calls"')
+    command = ("handoff", "import", *manual(codex, "wrong-goal"), *chosen("failed-test"))
+    refused = program(*command, "--repeats", 2)
+    assert (refused.code, refused.out) == (2, "")
+    assert "needs --database" in refused.err
+    assert not (tmp_path / "calls").exists()
+    for number in (0, 1001):
+        assert program(*command, "--repeats", number, "--database", trials).code == 2
+    first = program(*command, "--repeats", 2, "--database", trials)
+    assert first.code == 1
+    assert len(first.json["results"]) == 1
+    assert [row[2:] for row in statuses(trials)] == [(0, "completed"), (1, "completed")]
+    more = program(*command, "--repeats", 3, "--database", trials)
+    assert "0 of 3 trials passed, 3 failed, 0 without a result; 1 run now" in more.err
+    assert (tmp_path / "calls").read_text() == "x\n" * 3
+    report = tmp_path / "report.json"
+    report.write_text("kept")
+    again = program(*command, "--database", trials, "--report", report)
+    assert (again.code, again.out, report.read_text()) == (1, "", "kept")
+    assert "nothing was left to run" in again.err
+    assert (tmp_path / "calls").read_text() == "x\n" * 3
+
+
+def test_a_report_of_repeats_keeps_its_schema(program, tmp_path, codex, trials):
+    report = tmp_path / "report.json"
+    command = ("handoff", "import", *manual(codex), "--report", report)
+    done = program(*command, "--database", trials, "--repeats", 2, *chosen("failed-test"))
+    assert done.code == 0
+    document = json.loads(report.read_text())
+    digest = "sha256:" + "0" * 64
+    names = ("scenario_corpus_sha256", "adapter_entrypoint_sha256", "runner_contract_sha256")
+    document["provenance"] = {
+        "waybill_revision": "0" * 40,
+        "waybill_clean": True,
+        **dict.fromkeys(names, digest),
+    }
+    oracles = {"failed-test": IMPORTS["failed-test"].expected}
+    loaded = load_report(document, lambda result: check_import_result(result, oracles), oracles)
+    assert loaded.status == "passed"
+
+
+def test_a_roundtrip_is_two_trials_of_two_pairs(program, tmp_path, codex, trials):
+    claude = make_program(tmp_path, "claude-code")
+    done = program("handoff", "roundtrip", *sides(codex, claude), "--database", trials)
+    assert (done.code, done.json["passed"]) == (0, True)
+    (back, there) = statuses(trials)
+    assert back[1:] == ("roundtrip claude-code-to-codex", 0, "completed")
+    assert there[1:] == ("roundtrip codex-to-claude-code", 0, "completed")
+    assert there[0].startswith("codex 0.9.1 executable ")
+    assert " to claude-code 2.1.37 executable " in there[0]
+    found = asked(trials, "SELECT measure, value FROM measures ORDER BY trial_id, measure")
+    assert found == [("passed", 1.0), ("route_export", 1.0), ("route_import", 1.0)] * 2
+    (state,) = asked(trials, "SELECT state FROM states ORDER BY trial_id LIMIT 1")[0]
+    assert json.loads(state)["direction"] == "claude-code-to-codex"
+    facts = covariates(trials, "roundtrip codex-to-claude-code")
+    assert facts["capability"] == "roundtrip"
+    assert (facts["exporter_adapter"], facts["importer_version"]) == ("codex", "2.1.37")
+    assert facts["exporter_prompt_sha256"].startswith("sha256:")
+    wall = asked(trials, "SELECT min(wall_ms) FROM trials")[0][0]
+    assert wall > 0
+    again = program("handoff", "roundtrip", *sides(codex, claude), "--database", trials)
+    assert (again.code, again.json["directions"]) == (0, [])
+    assert "2 of 2 trials passed, 0 failed, 0 without a result; 0 run now" in again.err
+
+
+def test_a_roundtrip_that_is_only_checked(program, tmp_path, codex):
+    claude = make_program(tmp_path, "claude-code", before="exit 3")
+    words = sides(codex, claude)[:-1]
+    dry = program("handoff", "roundtrip", *words, "--dry-run")
+    assert (dry.code, dry.json["routes"]) == (0, ["codex-to-claude-code", "claude-code-to-codex"])
+
+
+def test_an_agent_that_changed_is_another_arm(program, codex, trials, monkeypatch):
+    command = ("handoff", "import", *chosen("failed-test"), "--database", trials)
+    program(*command, *manual(codex))
+    program(*command, *manual(codex, "defensive-flag"))
+    monkeypatch.setenv("CODEX_MODEL", "small")
+    program(*command, *manual(codex))
+    monkeypatch.delenv("CODEX_MODEL")
+    program(*command, *manual(codex), "--timeout", 60)
+    assert len({arm for arm, _, _, _ in statuses(trials)}) == 4
+    codex.write_text(codex.read_text() + "# updated\n")
+    program(*command, *manual(codex))
+    assert len({arm for arm, _, _, _ in statuses(trials)}) == 5
+    program(*command, *manual(codex))
+    assert len(statuses(trials)) == 5
+
+
+def test_the_facts_behind_an_arm_are_covariates(program, codex, trials, root):
+    command = ("handoff", "import", *chosen("failed-test"), "--database", trials)
+    program(*command, *manual(codex, kind="launcher"))
+    facts = covariates(trials, "import failed-test")
+    assert set(facts) == {
+        "adapter", "adapter_entrypoint_sha256", "capability", "executable_sha256",
+        "identity_kind", "invocation_sha256", "observed_at", "prompt_sha256",
+        "reported_product", "reported_version", "revision", "runner_contract_sha256",
+        "scenario_corpus_sha256",
+    }  # fmt: skip
+    assert facts["identity_kind"] == "launcher"
+    dry = program("handoff", "import", "--agent-command", "x", "--dry-run", *chosen("failed-test"))
+    assert facts["prompt_sha256"] == dry.json["prompt_sha256"]["failed-test"]
+    program(*command, *manual(codex))
+    assert len({arm for arm, _, _, _ in statuses(trials)}) == 2
+
+
+def test_a_blocked_trial_is_missing_until_it_is_run_again(program, tmp_path, trials):
+    mark = tmp_path / "no-sandbox"
+    codex = make_program(
+        tmp_path, before=f'if [ -e "{mark}" ]; then echo "{BLOCKED}" >&2; exit 1; fi'
+    )
+    command = (
+        "handoff", "import", *manual(codex), *chosen("failed-test"), "--database", trials
+    )  # fmt: skip
+    mark.touch()
+    blocked = program(*command)
+    assert blocked.code == 1
+    assert "0 failed, 1 without a result" in blocked.err
+    assert "environment blocked: network-namespace" in blocked.err
+    row = "SELECT status, attempts, error FROM trials"
+    assert asked(trials, row) == [("missing", 1, "environment blocked: network-namespace")]
+    assert asked(trials, "SELECT * FROM measures") == []
+    shown = program("handoff", "gates", trials)
+    assert (shown.code, shown.out) == (2, "")
+    assert "no trial of handoff_manual has a result yet" in shown.err
+    mark.unlink()
+    assert program(*command).code == 0
+    assert asked(trials, row) == [("completed", 2, None)]
+
+
+def foreign_text(path):
+    path.write_text("not a database")
+
+
+def foreign_sqlite(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE studies (study TEXT)")
+
+
+def foreign_duckdb(path):
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE trials (x INTEGER)")
+
+
+def foreign_study(path):
+    with create(path) as connection:
+        add_study(connection, read_declaration(EXPERIMENT / "study.toml"))
+
+
+@pytest.mark.parametrize("make", [foreign_text, foreign_sqlite, foreign_duckdb, foreign_study])
+def test_a_foreign_file_is_refused_and_left_as_it_was(program, tmp_path, trials, make):
+    codex = make_program(tmp_path, before=f'touch "{tmp_path}/started"')
+    make(trials)
+    before = trials.read_bytes()
+    refused = program(
+        "handoff", "import", *manual(codex), *chosen("failed-test"), "--database", trials
+    )
+    assert (refused.code, refused.out) == (2, "")
+    assert len(refused.err.splitlines()) == 1
+    assert "trials.duckdb: " in refused.err
+    assert trials.read_bytes() == before
+    assert not (tmp_path / "started").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["codex", "trials.duckdb"]
+
+
+def test_what_is_no_file_is_refused(program, tmp_path, codex):
+    command = ("handoff", "import", *manual(codex), *chosen("failed-test"), "--database")
+    assert program(*command, tmp_path).code == 2
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere")
+    assert program(*command, link).code == 2
+    assert program(*command, tmp_path / "no" / "such.duckdb").code == 2
+
+
+def test_who_is_not_the_adapter_leaves_no_database(program, tmp_path, trials):
+    other = make_program(tmp_path, "claude-code").rename(tmp_path / "codex")
+    refused = program("handoff", "import", *manual(other), "--database", trials)
+    assert refused.code == 1
+    assert "unexpected_product (the program says it is claude-code)" in refused.err
+    assert not trials.exists()
