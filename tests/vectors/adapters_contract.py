@@ -16,63 +16,16 @@ from steelyard.cli.main import app
 from steelyard.evaluators import contract
 from vectors.compare import AtLeast
 from vectors.declared_evaluators import DeclaredEvaluator
+from vectors.declared_values import bytes_of, object_of
 
 LOCATION = ("policy_id", "rule_id", "rule_index")
-SINGLE = {
-    "nan": float("nan"),
-    "inf": float("inf"),
-    "-inf": float("-inf"),
-    "bytes": b"x",
-    "set": {1},
-    "object": object(),
-    "lone_surrogate": "\ud800",
-    "negative_zero": -0.0,
-}
-
-
-def text_of(value: Any) -> str:
-    """Return a text of the vectors, which may be declared in parts."""
-    if isinstance(value, str):
-        return value
-    if "repeat" in value:
-        return value["repeat"] * value["times"]
-    return "".join(map(text_of, value["concat"]))
-
-
-def object_of(value: Any) -> Any:
-    """Return an in-memory value, in which tags stand for what JSON cannot hold."""
-    if isinstance(value, list):
-        return [object_of(member) for member in value]
-    if not isinstance(value, dict):
-        return value
-    if len(value) == 1 and next(iter(value)) in TAGS:
-        ((tag, declared),) = value.items()
-        return TAGS[tag](declared)
-    return {name: object_of(member) for name, member in value.items()}
-
-
-def nested(declared: Mapping[str, Any]) -> Any:
-    value = object_of(declared["leaf"])
-    for _ in range(declared["times"]):
-        value = [value] if declared["kind"] == "array" else {"k": value}
-    return value
-
-
-TAGS: dict[str, Callable[[Any], Any]] = {
-    "$py": SINGLE.__getitem__,
-    "$tuple": lambda members: tuple(map(object_of, members)),
-    "$intkey": lambda value: {1: object_of(value)},
-    "$nest": nested,
-    "$fill": lambda declared: [object_of(declared["item"])] * declared["times"],
-    "$long": lambda declared: declared["repeat"] * declared["times"],
-}
 
 
 def loaded(case: Mapping[str, Any], name: str) -> Any:
     """Return a document of the case, through the loader unless it is handed over in memory."""
-    if case.get("via") == "object":
-        return object_of(case[name])
-    return contract.load_json(text_of(case[f"{name}_text"]).encode())
+    if f"{name}_text" in case:
+        return contract.load_json(bytes_of(case[f"{name}_text"]))
+    return object_of(case[name])
 
 
 def with_outcome(function: Callable[[dict], Any]) -> Callable[[dict], Any]:
@@ -100,18 +53,21 @@ def canonical_forms(text: str) -> dict[str, Any]:
 
 @with_outcome
 def load_json(case: dict) -> dict[str, Any]:
-    content = bytes.fromhex(case["hex"]) if "hex" in case else text_of(case["text"]).encode()
+    content = bytes_of(case if "hex" in case else case["text"])
     return canonical_forms(contract.canonical_text(contract.load_json(content)))
 
 
+@with_outcome
 def canonical_equal(case: dict) -> dict[str, Any]:
-    left, right = (contract.load_json(text_of(case[f"{side}_text"])) for side in ("left", "right"))
+    left, right = (contract.load_json(bytes_of(case[f"{side}_text"])) for side in ("left", "right"))
     return {"equal": contract.canonical_equal(left, right)}
 
 
+@with_outcome
 def canonical_json(case: dict) -> dict[str, Any]:
-    value = contract.load_json(text_of(case["text"]))
-    return {"canonical": contract.canonical_text(value), "sha256": contract.fingerprint(value)}
+    value = contract.load_json(bytes_of(case["text"]))
+    text = contract.canonical_text(value)
+    return {**canonical_forms(text), "sha256": contract.fingerprint(value)}
 
 
 @with_outcome
@@ -175,7 +131,7 @@ def synthetic(case: dict) -> dict[str, Any]:
 @with_outcome
 def check_order(case: dict) -> dict[str, Any]:
     policy, response = loaded(case, "policy"), loaded(case, "response")
-    declared = case["evaluator"]
+    declared = case.get("evaluator")
     evaluator = None if declared is None else DeclaredEvaluator(declared)
     return {"report": contract.check_order(policy, response, evaluator)}
 
@@ -185,13 +141,19 @@ def command_line(case: dict) -> dict[str, Any]:
     arguments = [VERBS.get(word, word) for word in case["argv"][:1]] + case["argv"][1:]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name, text in case.get("files", {}).items():
-            Path(name).write_text(text_of(text), encoding="utf-8", newline="")
-        given = text_of(case.get("stdin_text", "")).encode()
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_bytes(bytes_of(text))
+        given = bytes_of(case.get("stdin_text", ""))
         outcome = CliRunner().invoke(app, ["contract", *arguments], input=given)
-        files = {str(path): path.read_text("utf-8") for path in Path().rglob("*") if path.is_file()}
+        files = {
+            str(path): path.read_bytes().decode(errors="backslashreplace")
+            for path in Path().rglob("*")
+            if path.is_file()
+        }
+    named = [word.partition("=")[2] if word.startswith("--") else word for word in arguments]
     found = AtLeast(exit=outcome.exit_code, stderr_text=outcome.stderr)
-    found |= {"stdout_text": outcome.stdout, "stdout_kind": kind_of_help(outcome.stdout)}
-    found["files_after"] = AtLeast(dict.fromkeys(arguments) | files)
+    found |= {"stdout_text": outcome.stdout, "stdout_kind": kind_of_text(arguments, outcome.stdout)}
+    found["files_after"] = AtLeast(dict.fromkeys(named) | files)
     if outcome.stdout.startswith("{"):
         found["stdout_json"] = json.loads(outcome.stdout)
     if outcome.stderr.startswith("{"):
@@ -200,10 +162,14 @@ def command_line(case: dict) -> dict[str, Any]:
     return found
 
 
-def kind_of_help(text: str) -> str:
-    if all(verb in text for verb in VERBS.values()):
+def kind_of_text(arguments: list[str], text: str) -> str:
+    """Return what the vectors call a text that is no JSON: help names the verb's own option."""
+    option = OPTIONS.get(arguments[0] if arguments else "", "")
+    if text and all(verb in text for verb in VERBS.values()):
         return "plain_text_nonempty_mentioning_every_command"
-    return f"plain_text_nonempty_mentioning_{'--strict-exit' if '--strict-exit' in text else ''}"
+    if text and option and option in text:
+        return f"plain_text_nonempty_mentioning_{option}"
+    return "plain_text_nonempty" if text.strip() else "empty"
 
 
 VERBS = {
@@ -212,6 +178,13 @@ VERBS = {
     "check-order": "check-order",
     "generate-synthetic": "synthesize",
     "playground": "playground",
+}
+
+OPTIONS = {
+    "evaluate": "--strict-exit",
+    "check-order": "--strict-exit",
+    "synthesize": "--output",
+    "playground": "--smoke-test",
 }
 
 ADAPTERS: dict[tuple[str, str], Callable[[dict], Any]] = {

@@ -11,14 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.evaluators import contract
+from vectors.declared_values import object_of, text_of
 
 ERRORS = {
-    "INVALID_JSON_INPUT": contract.InvalidJsonError,
-    "INVALID_POLICY": contract.PolicyError,
-    "INVALID_RESPONSE": contract.ResponseError,
-    "SYNTHETIC_GENERATION_FAILED": contract.SynthesisError,
-    "ORDER_CHECK_INVALID": contract.OrderCheckError,
-    "ORDER_CHECK_TOO_LARGE": contract.OrderCheckTooLargeError,
+    kind.code: kind
+    for kind in (
+        contract.ContractError,
+        contract.CommandError,
+        contract.InvalidJsonError,
+        contract.OrderCheckError,
+        contract.OrderCheckTooLargeError,
+        contract.OutputError,
+        contract.PlaygroundUnavailableError,
+        contract.PolicyError,
+        contract.ResponseError,
+        contract.SynthesisError,
+    )
 }
 
 
@@ -73,7 +81,7 @@ class DeclaredEvaluator:
 
     def act(self, result: dict[str, Any], action: Mapping[str, Any]) -> None:
         ((word, value),) = action.items()
-        rows = result["rule_results"]
+        rows = result.get("rule_results")
         if word in _RESULT_ACTIONS:
             _RESULT_ACTIONS[word](result, value)
         elif word in _LIST_ACTIONS:
@@ -81,7 +89,7 @@ class DeclaredEvaluator:
         elif word == "raise":
             raise ERRORS.get(value, ValueError)("declared")
         elif word == "return":
-            raise _ReturnedError(value["value"])
+            raise _ReturnedError(object_of(value["value"]))
         else:
             name = value if isinstance(value, str) else value["row"]
             for row in _chosen(rows, name):
@@ -90,30 +98,40 @@ class DeclaredEvaluator:
     def change(self, rows: list[Any], row: dict[str, Any], word: str, value: Any) -> None:
         index = next(i for i, other in enumerate(rows) if other is row)
         if word == "set_passed":
-            row["passed"] = value["value"]
+            row["passed"] = object_of(value["value"])
         elif word == "flip_passed":
             row["passed"] = not row["passed"]
         elif word == "set_reason":
-            text = value["value"].replace("{first}", self.order[0])
-            row["reason_code"] = text.replace("{last}", self.order[-1])
+            row["reason_code"] = self.reason(value["value"])
         elif word == "drop":
             del rows[index]
         elif word == "set_row_field":
-            row[value["field"]] = value["value"]
+            row[value["field"]] = object_of(value["value"])
         elif word == "remove_row_field":
             row.pop(value["field"], None)
         elif word == "append_copy_of_row":
             rows.append(dict(row))
         elif word == "replace_row":
-            rows[index] = value["value"]
+            rows[index] = object_of(value["value"])
         else:
             raise KeyError(word)
+
+    def reason(self, declared: Any) -> Any:
+        """Return a reason code: a text, which may be long or name the ends of the order."""
+        found = object_of(declared)
+        if isinstance(found, Mapping) and found.keys() & {"concat", "repeat"}:
+            found = text_of(found)
+        if not isinstance(found, str):
+            return found
+        return found.replace("{first}", self.order[0]).replace("{last}", self.order[-1])
 
 
 def _chosen(rows: list[Any], name: str) -> list[Any]:
     if name in ("@first_row", "@last_row"):
         return rows[:1] if name == "@first_row" else rows[-1:]
-    return [row for row in rows if name == "@all" or row["rule_id"] == name]
+    if name == "@all":
+        return list(rows)
+    return [row for row in rows if isinstance(row, dict) and row.get("rule_id") == name]
 
 
 def _until_first_failure(rows: list[Any], _: Any) -> list[Any]:
@@ -129,6 +147,6 @@ _LIST_ACTIONS = {
     "reverse_rows": lambda rows, _: rows[::-1],
 }
 _RESULT_ACTIONS = {
-    "set_top": lambda result, value: result.__setitem__(value["field"], value["value"]),
-    "remove_top": lambda result, name: result.pop(name),
+    "set_top": lambda result, value: result.__setitem__(value["field"], object_of(value["value"])),
+    "remove_top": lambda result, name: result.pop(name, None),
 }
