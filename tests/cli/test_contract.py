@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -58,8 +59,10 @@ def error(outcome):
     """Return the code of an error, having checked how it is reported."""
     assert outcome.code == 2
     assert outcome.out == ""
-    assert outcome.err.count("\n") == 1
-    return json.loads(outcome.err)["error"]["code"]
+    document = json.loads(outcome.err)
+    pretty = json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False)
+    assert outcome.err == pretty + "\n"  # the format of results
+    return document["error"]["code"]
 
 
 class TestErrors:
@@ -104,7 +107,7 @@ class TestErrors:
         assert error(outcome) == "INVALID_COMMAND"
         assert "s3cret" not in outcome.err
 
-    def test_the_message_is_one_line_of_json_in_utf8(self, contract, folder):
+    def test_the_message_is_json_in_utf8(self, contract, folder):
         (folder / "p.json").write_text('{"schema_version": "1.0", "policy_id": "p", "é": 1}')
         outcome = contract("validate", "p.json")
         assert error(outcome) == "INVALID_POLICY"
@@ -186,6 +189,37 @@ class TestOutput:
         (folder / "out.json").write_text("old")
         assert error(contract("evaluate", "p.json", "absent", "--output", "out.json"))
         assert (folder / "out.json").read_text() == "old"
+
+
+class Full:
+    """A stream of a full disk."""
+
+    def __init__(self):
+        self.buffer = self
+
+    def flush(self):
+        pass
+
+    def write(self, _content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class TestStreams:
+    def test_a_closed_standard_input_cannot_be_read(self, contract, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", None)
+        outcome = contract("validate", "-")
+        assert error(outcome) == "INVALID_JSON_INPUT"
+        assert "standard input is closed" in outcome.err
+
+    @pytest.mark.parametrize("stream", [None, Full()])
+    def test_a_standard_output_that_takes_nothing_is_an_error(self, contract, monkeypatch, stream):
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert error(contract("evaluate", "p.json", "r.json")) == "JSON_OUTPUT_ERROR"
+
+    @pytest.mark.parametrize("stream", [None, Full()])
+    def test_without_standard_error_the_exit_code_remains(self, contract, monkeypatch, stream):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert contract("validate", "absent").code == 2
 
 
 def test_standard_input(contract, folder, monkeypatch):

@@ -6,16 +6,16 @@ it. Messages never repeat what was typed: it may be a path or a value.
 
 from __future__ import annotations
 
-import json
+import contextlib
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from steelyard.cli.output import to_json
 from steelyard.errors import SteelyardError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _USAGE = {
 
 
 class ContractGroup(TyperGroup):
-    """Reports errors as one line of JSON on standard error, exit code 2."""
+    """Reports errors as JSON on standard error, written as results are; exit code 2."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what stands before the verb."""
@@ -46,7 +46,7 @@ class ContractGroup(TyperGroup):
         return ", ".join(self.commands)
 
 
-@contextmanager
+@contextlib.contextmanager
 def json_errors(verbs: str) -> Iterator[None]:
     """Turn controlled errors and usage errors into JSON and exit code 2."""
     try:
@@ -65,8 +65,9 @@ def json_errors(verbs: str) -> Iterator[None]:
 
 
 def _leave(error: ContractError) -> None:
-    text = json.dumps({"error": error.fields()}, sort_keys=True, ensure_ascii=False)
-    sys.stderr.flush()
-    sys.stderr.buffer.write(text.encode() + b"\n")
-    sys.stderr.buffer.flush()
+    text = to_json({"error": error.fields()})
+    with contextlib.suppress(AttributeError, OSError):  # closed: the exit code has to say it
+        sys.stderr.flush()
+        sys.stderr.buffer.write(text.encode())
+        sys.stderr.buffer.flush()
     raise typer.Exit(2)

@@ -74,18 +74,41 @@ class Documents:
         """Return the JSON value of an input; an error says which of the inputs it is about."""
         path = self.inputs[index]
         try:
-            return load_json(sys.stdin.buffer) if path == STDIN else load_json_file(path)
+            return _load_standard_input() if path == STDIN else load_json_file(path)
         except InvalidJsonError as error:
             raise InvalidJsonError(f"{ROLES[index]}: {error.message}") from None
 
     def deliver(self, document: Any, **about: Any) -> None:
-        """Print a document; or write it to the output, and print that this was done."""
+        """Print a document; or write it to the output, and print that this was done.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written, or standard output is closed or full.
+        """
         if self.output is not None:
             write_file(self.output, to_json(document).encode())
             document = {"output_written": True, **about}
+        _print(to_json(document).encode())
+
+
+def _load_standard_input() -> Any:
+    if sys.stdin is None:  # closed before the program began
+        raise InvalidJsonError("the input cannot be read: standard input is closed")
+    return load_json(sys.stdin.buffer)
+
+
+def _print(content: bytes) -> None:
+    if sys.stdout is None:
+        raise OutputError("the result cannot be printed: standard output is closed")
+    try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(to_json(document).encode())
+        sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
+    except BrokenPipeError:  # a reader who has gone wants no message either
+        raise
+    except OSError as error:
+        raise OutputError(f"the result cannot be printed: {error.strerror}") from None
 
 
 def check_destination(output: str, others: Sequence[str], option: str = "--output") -> None:
