@@ -72,6 +72,14 @@ def test_every_trial_has_a_row_per_measure(small_study: SmallStudy) -> None:
     assert whole["estimate"] == 1.0
 
 
+def test_a_stored_output_that_is_no_strict_json_is_not_measured(small_study: SmallStudy) -> None:
+    tables = small_study([{"success": 1, "steps": final({"decision": 1, "errors": []})}])
+    digits = "9" * 5_000  # more than an integer may have
+    for text in ('{"decision":1,"errors":[],"errors":[]}', f'{{"decision":{digits},"errors":[]}}'):
+        tables.connection.execute("UPDATE steps SET output = ? WHERE kind = 'final'", [text])
+        assert contract_verdicts(tables, POLICY)["value"].isna().all()
+
+
 def test_nothing_to_judge_has_no_estimate(small_study: SmallStudy) -> None:
     tables = small_study([{"success": 1, "steps": final("words")}])
     row = contract_rates(tables, POLICY).iloc[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
@@ -16,10 +15,11 @@ from steelyard.analysis.names import (
     sort_by_design,
 )
 from steelyard.analysis.selection import fetch_trials
-from steelyard.errors import InputError
+from steelyard.errors import DataError, InputError
 from steelyard.evaluators.contract import validate_policy
 from steelyard.evaluators.contract.judging import judge_output, measure_names
 from steelyard.stats import clustered_wilson_interval, wilson_interval
+from steelyard.trials import strict_json
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -65,7 +65,7 @@ def contract_verdicts(tables: StudyTables, policy: Any, **filters: Unpack[Filter
     rows = []
     for trial in trials[["trial_id", *DIMENSIONS, "status"]].to_records(index=False).tolist():
         held = outputs.get(trial[0])
-        verdict = judge_output(checked, None if held is None else json.loads(held))
+        verdict = judge_output(checked, None if held is None else _value(held))
         rows += [(*trial, name, verdict[name]) for name in names]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"value": "float64"})
 
@@ -124,6 +124,14 @@ def contract_rates(
             }
         )
     return pd.DataFrame(rows)
+
+
+def _value(text: str) -> Any:
+    """Return a stored output; None for what strict JSON is not, such as a repeated member name."""
+    try:
+        return strict_json.loads(text)
+    except DataError:
+        return None
 
 
 def _final_outputs(tables: StudyTables) -> dict[str, str]:

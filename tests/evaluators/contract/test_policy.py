@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from contract_policies import policy, rule
-from steelyard.evaluators.contract import PolicyError, evaluate, validate_policy
+from steelyard.evaluators.contract import (
+    OrderCheckError,
+    PolicyError,
+    Rule,
+    check_order,
+    evaluate,
+    generate_synthetic,
+    validate_policy,
+)
 
 
 def refused(document):
@@ -24,11 +34,38 @@ def test_a_policy_shares_nothing_with_its_document():
     assert checked.document()["rules"][1]["value"] == [[1]]
 
 
-def test_a_validated_policy_is_taken_as_it_is_and_cannot_be_changed():
-    checked = validate_policy(policy("a"))
-    assert validate_policy(checked) is checked
+def test_a_validated_policy_is_checked_again_and_cannot_be_changed():
+    checked = validate_policy(policy("a", rule("b", "equals", value=[1])))
+    assert validate_policy(checked) == checked
     with pytest.raises(AttributeError):
         checked.policy_id = "other"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Rule("b", "false", "x", {"value": False}),
+        Rule("b", "one_of", "x", {"values": [1], "value": 1}),
+        Rule("b", "equals", "x", {"value": (1,)}),
+        Rule("b", "equals", "x", {}),
+        Rule("b", "empty_list", "x.", {}),
+        Rule("a", "false", "x", {}),
+    ],
+)
+def test_a_policy_made_by_hand_is_held_to_the_schema_on_every_use(made):
+    checked = validate_policy(policy("a"))
+    by_hand = replace(checked, rules=(*checked.rules, made))
+    for use in (validate_policy, generate_synthetic, lambda one: evaluate(one, {})):
+        with pytest.raises(PolicyError):
+            use(by_hand)
+    with pytest.raises(OrderCheckError):
+        check_order(by_hand, {})
+
+
+def test_an_operand_that_was_changed_is_the_one_that_is_judged_by():
+    checked = validate_policy(policy(rule("a", "equals", value=1)))
+    checked.rules[0].operands["value"] = 2
+    assert evaluate(checked, {"a": 2})["passed"]
 
 
 def test_the_rules_can_be_put_in_another_order():

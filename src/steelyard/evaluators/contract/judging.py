@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.evaluators.contract.errors import ContractError, InvalidJsonError
-from steelyard.evaluators.contract.evaluation import evaluate
+from steelyard.evaluators.contract.evaluation import checked_response, judge
 from steelyard.evaluators.contract.loading import load_json
 from steelyard.evaluators.contract.policy import Policy
 
@@ -37,9 +37,10 @@ def judge_output(policy: Policy, output: Any) -> dict[str, float | None]:
     if response is None:
         return dict.fromkeys(names)
     try:
-        found = evaluate(policy, response)
+        copy, _ = checked_response(response)
     except ContractError:
         return dict.fromkeys(names)
+    found = judge(policy, policy.rules, copy)  # the policy was checked once, for all trials
     passes = [found["passed"], *(row["passed"] for row in found["rule_results"])]
     return {name: float(passed) for name, passed in zip(names, passes, strict=True)}
 

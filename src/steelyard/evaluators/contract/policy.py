@@ -28,6 +28,8 @@ _OPERANDS = {"equals": ("value",), "one_of": ("values",)}
 class Policy:
     """A validated policy. Made by `validate_policy`; shares nothing with what it was made from.
 
+    Whoever is handed one checks it again, as any document.
+
     Attributes
     ----------
     policy_id : str
@@ -69,8 +71,8 @@ def validate_policy(value: Any) -> Policy:
     Parameters
     ----------
     value : dict or Policy
-        The document: ``schema_version`` (``"1.0"``), ``policy_id`` and ``rules``. A `Policy` has
-        been checked, cannot be changed, and is returned.
+        The document: ``schema_version`` (``"1.0"``), ``policy_id`` and ``rules``. A `Policy` is
+        checked anew: nothing keeps a program from making one by hand, or from changing an operand.
 
     Returns
     -------
@@ -88,7 +90,7 @@ def validate_policy(value: Any) -> Policy:
     ('calm',)
     """
     if isinstance(value, Policy):
-        return value
+        value = _as_document(value)
     if type(value) is not dict:
         raise PolicyError("the policy is not an object")
     try:
@@ -104,6 +106,15 @@ def validate_policy(value: Any) -> Policy:
     if not _is_identifier(policy_id):
         raise PolicyError(f"policy_id is not an identifier ({_IDENTIFIERS})")
     return Policy(policy_id, _rules(document["rules"], policy_id), size)
+
+
+def _as_document(policy: Policy) -> dict[str, Any]:
+    """Return what a policy says, uncopied: its operands may be anything until they are checked."""
+    rules = [
+        {"rule_id": rule.rule_id, "kind": rule.kind, "path": rule.path} | rule.operands
+        for rule in policy.rules
+    ]
+    return {"schema_version": SCHEMA_VERSION, "policy_id": policy.policy_id, "rules": rules}
 
 
 _IDENTIFIERS = "1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit"
