@@ -45,7 +45,7 @@ def shown(screen) -> list[list[str]]:
 
 def test_every_rule_is_judged_as_one_types() -> None:
     async def steps(screen, pilot) -> None:
-        assert verdict(screen) == "NOT PASSED: 1 of 2 rules kept"
+        assert verdict(screen) == "NOT PASSED: 1 of 2 rules kept; b: FIELD_MISSING"
         assert shown(screen)[1] == ["b", "false", "flag", "FIELD_MISSING"]
         screen.query_one("#response", TextArea).text = '{"decision": "secret", "flag": false}'
         await pilot.pause()
@@ -53,6 +53,20 @@ def test_every_rule_is_judged_as_one_types() -> None:
         assert "secret" not in json.dumps(screen.result)
 
     drive(steps, POLICY, {"decision": 1})
+
+
+def test_the_verdict_names_a_few_of_many_broken_rules() -> None:
+    rules = [{"rule_id": f"r{i}", "kind": "false", "path": f"r{i}"} for i in range(20)]
+
+    async def steps(screen, pilot) -> None:
+        named = ", ".join(f"r{i}: FIELD_MISSING" for i in range(8))
+        assert verdict(screen) == f"NOT PASSED: 0 of 20 rules kept; {named}, 12 more"
+        assert len(shown(screen)) == 20
+        screen.result = None
+        await pilot.press("ctrl+enter")
+        assert screen.result is not None
+
+    drive(steps, {**POLICY, "rules": rules}, {})
 
 
 def test_what_cannot_be_read_is_said_and_clears_the_result() -> None:

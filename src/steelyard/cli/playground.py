@@ -21,6 +21,9 @@ from steelyard.cli.contract_files import (
 from steelyard.cli.output import to_json
 from steelyard.evaluators.contract import ContractError, evaluate, load_json, validate_policy
 
+NAMED = 8
+"""Broken rules that the verdict names, so that the editors keep their place on the screen."""
+
 
 class Playground(App[None]):
     """Two editors, a verdict, and a row per rule; values of the response are never repeated.
@@ -40,6 +43,8 @@ class Playground(App[None]):
     #target.asked { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        # What is typed is judged at once; the key is for those who expect to ask for it.
+        Binding("ctrl+enter", "judge", "Judge", show=False, priority=True),
         Binding("ctrl+s", "ask_target", "Export the result", priority=True),
         Binding("escape", "dismiss_target", "Do not export", show=False),
         Binding("ctrl+q", "quit", "Close", priority=True),
@@ -92,9 +97,11 @@ class Playground(App[None]):
         for row in rows:
             mark = "kept" if row["passed"] else row["reason_code"]
             table.add_row(row["rule_id"], row["kind"], row["path"], mark)
-        kept = sum(row["passed"] for row in rows)
-        verdict = "PASSED" if self.result["passed"] else "NOT PASSED"
-        self._say(f"{verdict}: {kept} of {len(rows)} rules kept")
+        self._say(_verdict(rows))
+
+    def action_judge(self) -> None:
+        """Judge again, on request."""
+        self.judge()
 
     def action_ask_target(self) -> None:
         """Ask where the result is to be written."""
@@ -129,3 +136,13 @@ class Playground(App[None]):
     @staticmethod
     def _editor(text: str) -> TextArea:
         return TextArea(text, show_line_numbers=True, tab_behavior="indent")
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    """Say how many rules are kept, and which are not and why; the table has the rest of many."""
+    broken = [f"{row['rule_id']}: {row['reason_code']}" for row in rows if not row["passed"]]
+    kept = f"{len(rows) - len(broken)} of {len(rows)} rules kept"
+    if not broken:
+        return f"PASSED: {kept}"
+    more = [f"{len(broken) - NAMED} more"] if len(broken) > NAMED else []
+    return f"NOT PASSED: {kept}; {', '.join(broken[:NAMED] + more)}"
