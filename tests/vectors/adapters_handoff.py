@@ -185,8 +185,10 @@ def passing_import_result() -> dict[str, Any]:
     return dict(notes["passing_import_result"])
 
 
-def import_results(word: str, passing: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the results that a word of the vectors stands for."""
+def import_results(word: Any, passing: dict[str, Any]) -> Any:
+    """Return the results that a word of the vectors stands for; whatever is no word stays."""
+    if not isinstance(word, str):
+        return word
     results = [{**passing, "scenario": name} for name in scenarios.IMPORT_SCENARIOS]
     if word == "ALL-BUT-FIRST":
         return results[1:]

@@ -6,6 +6,7 @@ They are replayed with ``compatibility``, as those of `vectors.adapters_handoff`
 from __future__ import annotations
 
 import base64
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -140,6 +141,9 @@ def repository_fidelity(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_OMISSION_NOTE = re.compile(r"\$\{OMISSION_NOTE_(\d+)\}")
+
+
 def fill_placeholders(bundle: dict[str, Any], root: Path) -> dict[str, Any]:
     """Replace the markers of a bundle by what the repository has; without one they stay."""
     try:
@@ -151,7 +155,6 @@ def fill_placeholders(bundle: dict[str, Any], root: Path) -> dict[str, Any]:
         "${DIFF}": diff,
         "${DIFF}+1": diff + b"#\n",
         "${NO_DIFF_NOTE}": diff_notes.no_diff_note(),
-        "${OMISSION_NOTE_1000}": diff_notes.omission_note(1000),
     }
     measured = {
         "${BRANCH}": state.branch,
@@ -161,10 +164,14 @@ def fill_placeholders(bundle: dict[str, Any], root: Path) -> dict[str, Any]:
     }
     filled: dict[str, Any] = {}
     for name, text in bundle.items():
+        filled[name] = text
+        if not isinstance(text, str):  # a link, a folder, bytes
+            continue
+        if note := _OMISSION_NOTE.fullmatch(text):
+            whole[text] = diff_notes.omission_note(int(note[1]))
         if text in whole:
             filled[name] = {"b64": base64.b64encode(whole[text]).decode()}
             continue
-        filled[name] = text
         for marker, value in measured.items():
             filled[name] = filled[name].replace(marker, value)
     return filled

@@ -15,6 +15,8 @@ def write_tree(root: Path, tree: Mapping[str, Any]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         details = {"text": entry} if isinstance(entry, str) else entry
+        if path.is_symlink() or ("symlink" in details and path.is_file()):
+            path.unlink()  # what is written takes the place of what was there
         if "symlink" in details:
             path.symlink_to(details["symlink"])
         elif "fifo" in details:

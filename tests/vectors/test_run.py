@@ -53,6 +53,9 @@ class TestComparison:
             (10**400, 10**400),
             ({"a": [{"b": 0.3}]}, {"a": [{"b": 0.1 + 0.2}]}),
             ({"a": {"b": 1}}, {"a": AtLeast(b=1, c=2)}),
+            ({"a": False, "b": None, "raises": "E"}, {"a": False, "b": "class", "c": []}),
+            ({"a": {"raises": "E"}}, {"a": {"success": False}}),
+            ({"a": False, "raises": "E"}, {"a": False, "raises": "E"}),
         ],
     )
     def test_equal(self, expected, got):
@@ -79,6 +82,7 @@ class TestComparison:
             ({"$set": ["a", "a"]}, ["a"], "the set lacks 'a'"),
             ({"$set": ["a"]}, ["a", "b"], "the set has also 'b'"),
             ({"$set": ["a"]}, "a", "expected ['a'], got 'a'"),
+            ({"a": False, "raises": "E"}, {"a": True}, "a: expected False, got True"),
         ],
     )
     def test_different(self, expected, got, says):

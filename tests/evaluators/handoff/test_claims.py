@@ -24,6 +24,8 @@ from steelyard.evaluators.handoff.claims import (
         ("      # all passed", {"passing"}, set()),
         ("It is failing.", {"failing"}, {"failing"}),
         ("It did not fail.", set(), set()),
+        ("It can't pass.", set(), set()),
+        ("It cant have failed.", set(), set()),
     ],
 )
 def test_contradictions_are_not_laundered(text, ours, published):

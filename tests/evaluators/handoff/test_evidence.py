@@ -79,6 +79,16 @@ def test_each_untruth_is_named(tmp_path, sections, error):
     assert not semantic_checks([error])[error.replace("-", "_")]
 
 
+@pytest.mark.parametrize("path", ["scales/my beam.py", "b\u00e4nke/\u00e9t\u00e9/beam.py"])
+def test_a_changed_path_is_compared_whole(tmp_path, path):
+    measured = dataclasses.replace(EVIDENCE, changed_files=(path,))
+    sections = {"Changed_Files": f"- `{path}`: Rounded."}
+    assert evidence_errors(exported(tmp_path / "b", sections), FACTS, measured) == []
+    sections = {"Changed_Files": f"- `{path}`: Rounded, as scales/other.py."}
+    errors = evidence_errors(exported(tmp_path / "c", sections), FACTS, measured)
+    assert errors == ["changed-files"]
+
+
 def test_exit_status_17_is_not_1(tmp_path):
     lines = [*summary_lines(EVIDENCE)]
     lines[2] = "- Exit status: 17"

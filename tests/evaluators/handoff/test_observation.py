@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -52,6 +53,9 @@ def test_a_whole_observation_is_accepted():
         ("[]", "not-an-object"),
         ("[" * 100_000, "json-syntax"),
         ('{"a":' * 5000 + "1" + "}" * 5000, "json-syntax"),
+        ("{} " + "[" * 100_000, "trailing-content"),
+        ('{"a": {"b": 1, "b": 2}, "c": ' + "[" * 100_000, "duplicate-field"),
+        ('{"a": NaN, "c": ' + "[" * 100_000, "non-standard-constant"),
     ],
 )
 def test_the_first_fault_is_named(stdout, kind):
@@ -60,6 +64,12 @@ def test_the_first_fault_is_named(stdout, kind):
 
 def test_brackets_within_text_are_no_nesting():
     assert parse_observation(changed(goal="[" * 2000)).accepted
+
+
+def test_a_text_that_is_never_closed_is_read_once():
+    started = time.perf_counter()
+    assert parse_observation('{"a": "' + '\\"{' * 80_000).error_class == "json-syntax"
+    assert time.perf_counter() - started < 2  # from each of its quotes anew it takes many seconds
 
 
 def test_a_number_is_no_truth_value():

@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.evaluators.handoff.evidence import SEMANTIC_CHECKS
 from steelyard.evaluators.handoff.matrix import adapter_row
+from steelyard.evaluators.handoff.reports import _REPORT_FIELDS, load_report
 from steelyard.evaluators.handoff.result_checks import (
     ReportError,
     check_export_result,
@@ -119,6 +120,19 @@ def test_gates_of_an_unreadable_bundle_are_not_evaluated():
     assert gates["evidence_goal"] is None
     assert gates["bundle"] is False
     assert gates["verify_pair"] is None
+
+
+@pytest.mark.parametrize("adapter", [None, [], ["codex"], {}, 1])
+def test_no_type_of_adapter_crashes_the_report_loader(adapter):
+    report = {
+        **dict.fromkeys(_REPORT_FIELDS),
+        "schema_version": "2",
+        "capability": "import",
+        "adapter": adapter,
+    }
+    with pytest.raises(ReportError) as caught:
+        load_report(report, bool, [])
+    assert caught.value.error_class == "adapter"
 
 
 def scenario(**members):

@@ -106,6 +106,10 @@ def test_a_rename_that_was_not_staged_is_one_path():
     assert porcelain_paths(status, compatibility=True) != ["new.py", "z"]
 
 
+def test_an_empty_entry_of_a_status_ends_nothing():
+    assert porcelain_paths(b" M b\0\0 M a\0") == ["a", "b"]
+
+
 def test_drafts_are_not_ready(repository, tmp_path):
     bundle = bundle_of(repository, tmp_path / "b", **{"test-summary.md": "TODO: run"})
     assert not check_readiness(bundle, repository).passes
@@ -143,3 +147,28 @@ def test_the_checker_survives_lists_where_text_belongs(repository, tmp_path):
     assert report.repository_digests is not None
     (tmp_path / "b" / "metadata.json").write_text(json.dumps([]))
     assert not check_bundle(tmp_path / "b", repository).success
+
+
+def codes(bundle, repository):
+    return [issue.category for issue in check_bundle(bundle, repository).issues]
+
+
+@pytest.mark.parametrize("value", [None, "", "unknown"])
+def test_the_checker_compares_nothing_that_was_not_recorded(repository, tmp_path, value):
+    facts, _ = describe(repository)
+    facts["git"]["dirty"] = value
+    assert codes(write_bundle(tmp_path / "b", facts=facts), repository) == ["git-dirty"]
+
+
+def test_a_limit_does_not_hide_what_the_checker_found_before(repository, tmp_path):
+    many = write_bundle(tmp_path / "b", **{f"n/{number}.txt": "x" for number in range(96)})
+    (many / "link").symlink_to("nowhere")
+    assert codes(many, repository) == ["unsafe-entry", "file-count-limit"]
+
+
+def test_the_published_validators_let_a_lone_surrogate_pass(repository, tmp_path):
+    facts, _ = describe(repository)
+    bundle = write_bundle(tmp_path / "b", facts={**facts, "note": "\ud83d"})
+    assert codes(bundle, repository) == []
+    assert verify_repository(bundle, repository, compatibility=True).passes
+    assert statuses(verify_repository(bundle, repository).checks) == {"metadata": "error"}

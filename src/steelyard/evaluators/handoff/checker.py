@@ -100,7 +100,7 @@ def check_bundle(bundle: Path | str, repository: Path | str) -> CheckerReport:
     metadata: dict[str, Any] | None = None
     if METADATA in files:
         try:
-            metadata = load_metadata(root)
+            metadata = load_metadata(root, surrogates=True)
         except MetadataFaultError as error:
             category = _METADATA_CODES.get(error.category, error.category)
             issues.append(fault(category, str(error), METADATA))
@@ -129,12 +129,14 @@ def _inventory(root: Path) -> tuple[list[str], list[Issue], bool]:
             continue
         count, total = count + 1, total + entry.size
         if entry.kind == "excess" or count > MAX_FILES:
-            return [], [fault("file-count-limit", f"more than {MAX_FILES} files")], False
+            issues.append(fault("file-count-limit", f"more than {MAX_FILES} files"))
+            return [], issues, False
         if entry.size > MAX_FILE_BYTES:
             issues.append(fault("file-limit", f"larger than {MAX_FILE_BYTES:,} bytes", entry.path))
             continue
         if total > MAX_TOTAL_BYTES:
-            return [], [fault("total-size-limit", f"over {MAX_TOTAL_BYTES:,} bytes")], False
+            issues.append(fault("total-size-limit", f"over {MAX_TOTAL_BYTES:,} bytes"))
+            return [], issues, False
         files.append(entry.path)
     return files, issues, True
 
@@ -215,7 +217,7 @@ def _differences(recorded: Mapping[str, Any], live: RepositoryState) -> Iterator
         if is_recorded(recorded.get(field)) and recorded[field] != now:
             yield fault(code, f"git.{field} is not what the repository has")
     dirty = recorded.get("dirty")
-    if dirty is not None and dirty != live.is_dirty:
+    if is_recorded(dirty) and dirty != live.is_dirty:
         yield fault("repo-dirty", "git.dirty is not what the repository has")
 
 

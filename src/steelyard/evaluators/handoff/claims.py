@@ -12,7 +12,7 @@ PASSING, FAILING = "passing", "failing"
 
 _OUTCOME = r"(?:pass(?:ed|ing)?|fail(?:ed|ing)?)"
 _SYNONYMS = r"(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing|ures?)?|succeed(?:s|ed|ing)?|green|red)"
-_CONTRACTED = "can|is|was|were|does|did|has|have"
+_CONTRACTED = "ca|is|was|were|does|did|has|have"
 _NEGATOR = (
     r"(?:no|not|never|without|zero|none|neither|nor|cannot|"
     rf"(?:{_CONTRACTED})n{{apostrophe}}?t)"

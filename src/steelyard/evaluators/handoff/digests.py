@@ -89,8 +89,11 @@ def porcelain_paths(status: bytes, *, compatibility: bool = False) -> list[str]:
     entries = status.split(b"\0")
     paths = set()
     position = 0
-    while position < len(entries) and entries[position]:
+    while position < len(entries):
         entry = entries[position]
+        if not entry:  # after the last NUL
+            position += 1
+            continue
         letters = entry[:1] if compatibility else entry[:2]
         paths.add(entry[3:].decode("utf-8", "surrogateescape"))
         position += 2 if b"R" in letters or b"C" in letters else 1

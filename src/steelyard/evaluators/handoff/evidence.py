@@ -188,10 +188,13 @@ def _lines(body: str) -> list[str]:
 
 
 def _lists_changes(body: str, changed: tuple[str, ...]) -> bool:
-    found = [_CHANGED_LINE.match(line) for line in _lines(body)]
-    named = [match["path"] for match in found if match is not None]
-    mentioned = {token.rstrip(".") for token in _PATH_TOKEN.findall(body)}
-    return len(named) == len(found) and sorted(named) == list(changed) and mentioned <= set(changed)
+    lines = _lines(body)
+    found = [match for line in lines if (match := _CHANGED_LINE.match(line)) is not None]
+    # The path itself is compared whole: it may hold what a token cannot, a space or an accent.
+    reasons = " ".join(match.string[match.end("path") :] for match in found)
+    mentioned = {token.rstrip(".") for token in _PATH_TOKEN.findall(reasons)}
+    named = sorted(match["path"] for match in found)
+    return len(found) == len(lines) and named == list(changed) and mentioned <= set(changed)
 
 
 def _test_state_holds(

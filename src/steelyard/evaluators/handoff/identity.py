@@ -119,13 +119,14 @@ def detect_version(text: str) -> str | None:
     return found[1] if found else None
 
 
-def is_safe_label(value: str) -> bool:
+def is_safe_label(value: Any) -> bool:
     """Return whether a name may stand in a report.
 
     Accepted are 1 to 128 printable characters, no space at either end, no slash or backslash.
     """
     return (
-        0 < len(value) <= MAX_LABEL
+        isinstance(value, str)
+        and 0 < len(value) <= MAX_LABEL
         and value.isprintable()
         and value == value.strip()
         and not set(value) & set("/\\")
@@ -138,6 +139,7 @@ _USER_NAMESPACE = (
     "no permissions to create a new namespace",
     "no permissions to create new namespace",
     "cannot create user namespace",
+    "setting up uid map: permission denied",
 )
 
 

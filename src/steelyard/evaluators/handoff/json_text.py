@@ -17,7 +17,9 @@ MAX_INTEGER_DIGITS = 4300
 """Longest integer, as Python's own limit for converting text to a number."""
 
 _WHITESPACE = " \t\n\r"
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# A text that is never closed runs to the end: read again from each of its quotes, it would take
+# a time that grows with the square of its length.
+_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -61,10 +63,10 @@ def read_json(text: str | bytes, *, strict: bool = True, surrogates: bool = Fals
         The first fault, in reading order.
     """
     source = _decoded(text).lstrip(_WHITESPACE)
-    if _depth_exceeds(source, MAX_DEPTH):
-        raise JsonFaultError("json-syntax")
     try:
-        value, end = _decoder(strict).raw_decode(source)
+        # Cut where it gets too deep: what is wrong before that comes first, and what is nested
+        # after a whole value is trailing content.
+        value, end = _decoder(strict).raw_decode(source[: _depth_end(source, MAX_DEPTH)])
     except (json.JSONDecodeError, RecursionError):
         raise JsonFaultError("json-syntax") from None
     if source[end:].strip(_WHITESPACE):
@@ -83,16 +85,17 @@ def _decoded(text: str | bytes) -> str:
         raise JsonFaultError("not-utf8") from None
 
 
-def _depth_exceeds(source: str, limit: int) -> bool:
+def _depth_end(source: str, limit: int) -> int:
+    """Return the place of the first bracket that is nested too deep, the end if there is none."""
     if source.count("[") + source.count("{") <= limit:
-        return False
+        return len(source)
     depth = 0
     for token in _STRUCTURE.finditer(source):
         word = token.group()
         depth += (word in "[{") - (word in "]}")
         if depth > limit:
-            return True
-    return False
+            return token.start()
+    return len(source)
 
 
 def _decoder(strict: bool) -> json.JSONDecoder:

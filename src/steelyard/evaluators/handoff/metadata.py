@@ -79,7 +79,9 @@ def handoff_of(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return handoff if isinstance(handoff, dict) else {}
 
 
-def load_metadata(root: Path, *, strict: bool = True) -> dict[str, Any]:
+def load_metadata(
+    root: Path, *, strict: bool = True, surrogates: bool | None = None
+) -> dict[str, Any]:
     """Return the metadata object of a bundle.
 
     Parameters
@@ -88,6 +90,8 @@ def load_metadata(root: Path, *, strict: bool = True) -> dict[str, Any]:
         The bundle's folder.
     strict : bool, default True
         Refuse repeated member names and numbers that are none.
+    surrogates : bool, optional
+        Let a lone surrogate pass, as both published validators do; by default when not strict.
 
     Raises
     ------
@@ -99,7 +103,9 @@ def load_metadata(root: Path, *, strict: bool = True) -> dict[str, Any]:
     except UnreadableFileError as error:
         raise MetadataFaultError("metadata-unreadable", str(error)) from None
     try:
-        value = read_json(content, strict=strict)
+        value = read_json(
+            content, strict=strict, surrogates=not strict if surrogates is None else surrogates
+        )
     except JsonFaultError as error:
         category = "metadata-encoding" if error.kind == "not-utf8" else "metadata-json"
         raise MetadataFaultError(category, f"not strict JSON in UTF-8: {error.kind}") from None

@@ -121,10 +121,13 @@ def load_report(
     require_fields(report, _REPORT_FIELDS, "a report")
     require(report["schema_version"] == REPORT_SCHEMA, "schema-version", "must be '2'")
     require(report["capability"] == capability, "capability", f"must be {capability!r}")
-    require(report["adapter"] in ADAPTERS, "adapter", f"accepted are {', '.join(ADAPTERS)}")
+    adapter = report["adapter"]
     require(
-        isinstance(report["agent"], str) and is_safe_label(report["agent"]), "agent", "no label"
+        isinstance(adapter, str) and adapter in ADAPTERS,
+        "adapter",
+        f"accepted are {', '.join(ADAPTERS)}",
     )
+    require(is_safe_label(report["agent"]), "agent", "no label")
     require(report["dry_run"] is False, "dry-run", "a dry run is no evidence")
     require(
         report["execution_mode"] == "unsafe_manual",
