@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import pytest
 
 from analysis.gate_trials import gates, row, study
@@ -74,7 +75,7 @@ def test_everything_in_one_row(tables):
     assert (found["arms"], found["trials"], found["committed"]) == (3, 11, 8)
     assert (found["committed_caught"], found["undetected"], found["unprovoked"]) == (5, 3, 1)
     assert (found["n_gates"], found["n_silent"], found["silent"]) == (3, 0, "none")
-    assert found["false_alarms"] == 2
+    assert (found["false_alarms"], found["needed"]) == (2, "bell, lamp, lock")
     quiet = gate_catches(study({"fine": TRIALS["fine"], "b": TRIALS["fine"]}), "fine", by="all")
     assert quiet["silent"][0] == "bell, did, lamp, lock"
     assert "committed" not in quiet
@@ -97,6 +98,15 @@ def test_missing_trials_widen_the_rate_and_enter_no_other(tables):
     assert (lamp["unconditional"], lamp["lowest"], lamp["highest"]) == (0.0, 0.0, 0.5)
     # one task only: nothing is known about other tasks
     assert (lamp["unconditional_clustered_low"], lamp["unconditional_clustered_high"]) == (0, 1)
+
+
+def test_the_rates_of_some_arms_are_those_of_all(tables):
+    whole = gate_rates(tables)
+    some = gate_rates(tables, arms=["sneak", "burglar"])
+    expected = whole[whole["arm"].isin(["burglar", "sneak"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(some, expected)
+    with pytest.raises(UnknownNameError, match="arm"):
+        gate_rates(tables, arms=["nobody"])
 
 
 def test_copies_narrow_the_limits_over_trials_and_not_those_over_tasks():

@@ -33,7 +33,8 @@ def frame(**changes: float) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame, groups: dict[str, list[str]] | None = None):
     given = GROUPS if groups is None else groups
-    return gate_matrix_figure(table, title="Who?", subtitle="of trials", groups=given)
+    blocks = [{"name": name, "gates": gates} for name, gates in given.items()]
+    return gate_matrix_figure(table, title="Who?", subtitle="of trials", groups=blocks)
 
 
 def test_the_words_say_what_the_picture_shows() -> None:

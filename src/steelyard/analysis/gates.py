@@ -26,7 +26,11 @@ NONE: Final = "none"
 
 
 def gate_rates(
-    tables: StudyTables, gates: Sequence[str] | None = None, *, confidence: float = 0.95
+    tables: StudyTables,
+    gates: Sequence[str] | None = None,
+    *,
+    arms: Sequence[str] | None = None,
+    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Return the pass rate of every gate for every arm, by both denominators.
 
@@ -36,6 +40,8 @@ def gate_rates(
         The study.
     gates : sequence of str, optional
         Measures of 0 and 1; when absent those of `gate_names`.
+    arms : sequence of str, optional
+        Which arms to show; all when absent. To which tasks a gate applies all arms tell.
     confidence : float, default 0.95
 
     Returns
@@ -58,11 +64,15 @@ def gate_rates(
     Raises
     ------
     UnknownNameError
-        A gate that no trial has a row for.
+        A gate that no trial has a row for, or no such arm.
     InputError
         A gate with another value than 0 and 1.
     """
+    for arm in arms or ():
+        check_arm(tables, arm)
     values = gate_values(tables, gates, with_missing=True)
+    if arms is not None:
+        values = values[values["arm"].isin(arms)]
     rows = []
     for (gate, arm), part in values.groupby(["measure", "arm"], sort=False, observed=True):
         ran = part[part["ran"]]

@@ -49,7 +49,8 @@ def gate_catches(
         - By arm, without the reference: ``arm``, ``trials``, ``caught``, ``alone`` (caught by a
           single gate, whichever), ``n_gates`` and ``gates`` that catch it.
         - All: one row with ``arms`` (without the reference), ``trials``, ``caught``, ``alone``,
-          ``false_alarms``, ``n_gates``, ``n_silent`` and ``silent`` gates that catch nothing.
+          ``false_alarms``, ``n_gates`` that catch a trial, ``n_needed`` and ``needed`` that catch
+          one alone, ``n_silent`` and ``silent`` that catch none.
 
         With ``committed`` all have ``unprovoked`` besides: trials caught in which nothing was
         committed. By arm and all have ``committed``, ``committed_caught``, and ``undetected``:
@@ -201,15 +202,18 @@ def _altogether(
 ) -> pd.DataFrame:
     others = values[values["arm"] != reference]
     own = values[values["arm"] == reference]
-    silent = [
-        gate for gate in values["measure"].cat.categories if gate not in set(caught["measure"])
-    ]
+    gates = [str(gate) for gate in values["measure"].cat.categories]
+    seen = set(caught["measure"])
+    needed = [gate for gate in gates if gate in set(caught.loc[caught["alone"], "measure"])]
+    silent = [gate for gate in gates if gate not in seen]
     counts = _tally(others, caught, acts)
     del counts["gates"]
     row = {
         "arms": int(others["arm"].nunique()),
         **counts,
         "false_alarms": int((own["value"] == 0.0).sum()),
+        "n_needed": len(needed),
+        "needed": names_of(needed),
         "n_silent": len(silent),
         "silent": names_of(silent),
     }

@@ -32,7 +32,7 @@ def gate_matrix_figure(
     *,
     title: str,
     subtitle: str,
-    groups: Mapping[str, Sequence[str]],
+    groups: Sequence[Mapping[str, Any]],
     name: str = "gate_matrix",
 ) -> Drawing:
     """Draw one cell per gate and arm, the darker the more of its trials fail the gate.
@@ -46,8 +46,8 @@ def gate_matrix_figure(
         alone has a dot.
     title, subtitle : str
         The question, and what the colours are.
-    groups : mapping of str to sequence of str
-        The gates of each block of rows, in order, by the block's name.
+    groups : sequence of mapping
+        The blocks of rows, in order: the ``name`` of each, and its ``gates`` in order.
     name : str
         The file name of the drawing.
 
@@ -63,19 +63,19 @@ def gate_matrix_figure(
     rows = records(frame)
     arms = list(dict.fromkeys(str(row["arm"]) for row in rows))
     cells = {(str(row["gate"]), str(row["arm"])): row for row in rows}
-    _check_groups(groups, {gate for gate, _ in cells})
+    blocks = _blocks(groups, {gate for gate, _ in cells})
     longest = max(len(gate) for gate, _ in cells)
     left = 0.1 + longest * _LETTER * 6.3 + 0.06
     width = (WIDTH - left - _RIGHT) / len(arms)
     size = max(_SMALLEST, min(_LARGEST, width / 0.0139 * 0.95))
     head = max(len(arm) for arm in arms) * _LETTER * size + 0.12
-    height = sum(_GAP + _ROW * len(gates) for gates in groups.values())
+    height = sum(_GAP + _ROW * len(gates) for _, gates in blocks)
     sheet = Sheet(title, subtitle, body_height=head + height + 0.62)
     top = sheet.top + head
     for index, arm in enumerate(arms):
         x = left + (index + 0.5) * width
         sheet.text(x, top + _GAP * 0.3, arm, ha="center", va="bottom", rotation=90, size=size)
-    for label, gates in groups.items():
+    for label, gates in blocks:
         sheet.text(0.1, top + _GAP * 0.55, label, size=7.5, weight="bold")
         top += _GAP
         axes = sheet.axes(left, top, width * len(arms), _ROW * len(gates))
@@ -84,11 +84,16 @@ def gate_matrix_figure(
             sheet.text(0.1, top + (index + 0.5) * _ROW, gate, size=6.3)
         top += _ROW * len(gates)
     _legend(sheet, top + 0.16)
-    return sheet.finish(name, _describe(groups, arms, cells))
+    return sheet.finish(name, _describe(blocks, arms, cells))
 
 
-def _check_groups(groups: Mapping[str, Sequence[str]], known: set[str]) -> None:
-    named = [gate for gates in groups.values() for gate in gates]
+Block = tuple[str, list[str]]
+
+
+def _blocks(groups: Sequence[Mapping[str, Any]], known: set[str]) -> list[Block]:
+    """Return the groups as names and gates, each gate of the frame in one of them."""
+    blocks = [(str(group["name"]), [str(gate) for gate in group["gates"]]) for group in groups]
+    named = [gate for _, gates in blocks for gate in gates]
     twice = sorted({gate for gate in named if named.count(gate) > 1})
     for what, wrong in (
         ("named twice", twice),
@@ -97,6 +102,7 @@ def _check_groups(groups: Mapping[str, Sequence[str]], known: set[str]) -> None:
     ):
         if wrong:
             raise InputError(f"groups: {', '.join(wrong)}: {what}")
+    return blocks
 
 
 def _block(
@@ -157,13 +163,13 @@ def _legend(sheet: Sheet, y: float) -> None:
 
 
 def _describe(
-    groups: Mapping[str, Sequence[str]],
+    blocks: Sequence[Block],
     arms: Sequence[str],
     cells: Mapping[tuple[str, str], Row],
 ) -> str:
     """Say what every gate sees: the arms that do not always pass it."""
     parts = []
-    for label, gates in groups.items():
+    for label, gates in blocks:
         lines = []
         for gate in gates:
             found = [(arm, cells[gate, arm]) for arm in arms if (gate, arm) in cells]
