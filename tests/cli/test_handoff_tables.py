@@ -12,6 +12,7 @@ from cli.handoff_programs import BLOCKED, chosen, make_program, manual, sides
 from harness.handoff.scripted import EXPERIMENT, IMPORTS
 from steelyard.evaluators.handoff.reports import load_report
 from steelyard.evaluators.handoff.result_checks import check_import_result
+from steelyard.harness.handoff.storable import storable
 from steelyard.store.connect import connect, create
 from steelyard.store.declaration import read_declaration
 from steelyard.store.rows import add_study
@@ -278,3 +279,38 @@ def test_who_is_not_the_adapter_leaves_no_database(program, tmp_path, trials):
     assert refused.code == 1
     assert "unexpected_product (the program says it is claude-code)" in refused.err
     assert not trials.exists()
+
+
+HOSTILE = {
+    "deep": r"""printf '{"goal": '; printf '%0498d' 0 | tr 0 '['; printf '%0498d' 0 | tr 0 ']'
+printf '}'; exit""",
+    "infinite": r"""printf '{"goal": 1e999, "risks": [1e400]}'; exit""",
+    "control": r"""printf '{"goal": "\\u0000\\u001b[2J"}'; exit""",
+    "file": r"""touch "$(printf 'x\377\033[2J')" """,
+}
+
+
+@pytest.mark.parametrize("does", HOSTILE.values(), ids=HOSTILE)
+def test_whatever_an_agent_writes_can_be_kept(program, tmp_path, trials, does):
+    codex = make_program(tmp_path, before=does)
+    done = program(
+        "handoff", "import", *manual(codex), *chosen("failed-test"), "--database", trials
+    )
+    assert done.code == 1
+    assert len(done.json["results"]) == 1
+    assert done.out.isascii()
+    assert "\x1b" not in done.out + done.err
+    ((state,),) = asked(trials, "SELECT state FROM states")
+    assert json.loads(state)["passed"] is False
+    assert program("show", statuses(trials)[0][0] + "/import failed-test/none/0/0",
+                   "--database", trials).code == 0  # fmt: skip
+
+
+def test_what_the_tables_cannot_hold_is_replaced():
+    deep = value = []
+    for _ in range(200):
+        value.append([])
+        value = value[0]
+    kept = storable({"a": float("inf"), "b\udcff": ["\udcff", 1.5, None, True], "c": deep})
+    assert (kept["a"], kept["b\\udcff"]) == (None, ["\\udcff", 1.5, None, True])
+    assert json.dumps(kept["c"]) == "[" * 89 + '"(nested deeper than is kept)"' + "]" * 89

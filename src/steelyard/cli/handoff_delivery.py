@@ -74,7 +74,10 @@ def finish(run: ManualRun, report: Path | None, database: Path | None) -> None:
 
 def deliver(document: dict[str, Any], report: Path | None) -> None:
     """Print a report, or write it whole or not at all. Only ASCII: an agent chose parts of it."""
-    text = json.dumps(_finite(document), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
+    from steelyard.harness.handoff.storable import storable
+
+    shown = storable(document, surrogates=True)
+    text = json.dumps(shown, indent=2, sort_keys=True, ensure_ascii=True) + "\n"
     if report is None:
         sys.stdout.write(text)
         return
@@ -84,16 +87,6 @@ def deliver(document: dict[str, Any], report: Path | None) -> None:
         temporary.replace(report)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _finite(value: Any) -> Any:
-    """Return a report without numbers that JSON cannot hold: an agent may have written 1e999."""
-    if isinstance(value, dict):
-        return {name: _finite(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(member) for member in value]
-    is_infinite = isinstance(value, float) and abs(value) == float("inf")
-    return None if is_infinite else value
 
 
 def _summary(tally: Tally, database: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from steelyard.evaluators.handoff.observation import SEMANTIC_FIELDS
@@ -65,7 +65,7 @@ class ImportResult:
 
     def as_report(self) -> dict[str, Any]:
         """Return the fields of a report's result."""
-        return {"passed": self.passed, **asdict(self)}
+        return {"passed": self.passed, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class ExportResult:
 
     def as_report(self, agent: Mapping[str, str], date: str) -> dict[str, Any]:
         """Return the fields of a report's result for an agent that was observed on a day."""
-        shown = asdict(self)
+        shown = dict(vars(self))  # asdict would copy an answer to any depth
         canaries = {name: shown.pop(name) for name in ("command_triggered", "network_triggered")}
         return {
             **shown,

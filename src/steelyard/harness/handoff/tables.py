@@ -11,7 +11,6 @@ sandbox could not start has neither: it is missing, with the reason, until it is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import StoreError, shown_file
 from steelyard.harness.handoff.manual_trials import PlannedTrial, TrialRecord
+from steelyard.harness.handoff.storable import storable
 from steelyard.harness.planned_database import make_database, why_not_written
 from steelyard.store.connect import connect
 from steelyard.store.declaration import Declaration
@@ -31,10 +31,6 @@ from steelyard.store.tables import study_names
 
 STUDY = "handoff_manual"
 PASSED = "passed"
-DEEPEST = 90
-"""Nesting of an agent's answer that is kept; every reader of the tables takes 100."""
-
-CUT = "(nested deeper than is kept)"
 
 
 def check_database(path: Path) -> None:
@@ -270,29 +266,3 @@ def _rows(trial: PlannedTrial, record: TrialRecord) -> dict[str, list[dict[str, 
         ],
         "covariates": [{"name": name, "value": value} for name, value in facts.items()],
     }
-
-
-def storable(value: Any, depth: int = 0) -> Any:
-    """Return a report as the tables can hold it.
-
-    An agent chose parts of it. A number that is not finite becomes None, a lone surrogate (part of
-    a file's name that is no text) its escape, and what is nested too deeply a note.
-
-    Parameters
-    ----------
-    value : object
-        Of JSON's types.
-    depth : int, default 0
-        How deep it stands.
-    """
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if not isinstance(value, dict | list | tuple):
-        return value
-    if depth >= DEEPEST:
-        return CUT
-    if isinstance(value, dict):
-        return {storable(name): storable(member, depth + 1) for name, member in value.items()}
-    return [storable(member, depth + 1) for member in value]
