@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contract_policies import flip, numbered, passing, when
+from contract_policies import flip, numbered, passing, policy, rule, when
 from steelyard.analysis.order_drift import (
     drift_in_sample,
     drift_over_all_orders,
@@ -287,6 +287,18 @@ def test_neither_replay_nor_search_spends_more_than_the_budget():
         assert found.status == "DRIFT_FOUND"
         assert ("bisection" in found.log.design.sources) is searched
         assert found.work_bytes <= 100_000_000
+
+
+def test_a_replay_whose_result_is_too_large_leaves_what_was_found():
+    rules = policy(*(rule(name, "false", 499_900 * name) for name in ("a", "b")))
+    some = [{"do": [{"keep_only": ["a"]}]}]
+    some.append({"when": {"call_modulo": {"modulus": 2, "remainder": 0}}, "do": [{"drop": "a"}]})
+    steps = iter([some, []])  # the second one reports both rules, in more than a result may have
+
+    found = drift_over_all_orders(
+        rules, {}, fresh=lambda: DeclaredEvaluator({"steps": next(steps)})
+    )
+    assert (found.status, found.replay_equal) == ("INCONCLUSIVE_NONDETERMINISTIC", None)
 
 
 def test_an_evaluator_that_fails_gives_a_status():

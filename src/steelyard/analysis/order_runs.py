@@ -11,7 +11,7 @@ import numpy as np
 
 from steelyard.analysis.order_schedule import Design
 from steelyard.evaluators.contract.calls import WORK_BUDGET, Caller, Evaluator, Subject
-from steelyard.evaluators.contract.errors import EvaluatorFailure
+from steelyard.evaluators.contract.errors import EvaluatorFailure, OrderCheckTooLargeError
 from steelyard.evaluators.contract.observations import Observations, Order
 from steelyard.evaluators.contract.results import Row, RowNumbers
 from steelyard.stats.checks import IntArray
@@ -90,8 +90,8 @@ class RunLog:
     def repeats(self, evaluator: Callable[[], Evaluator], schedule: list[int]) -> bool | None:
         """Return whether a fresh evaluator answers the whole schedule as this one did.
 
-        None if it fails on the way, or the work budget does not allow for it. The calls count as
-        work, but are not kept as runs.
+        None if it fails on the way, if the work budget does not allow for it, or if larger
+        results spend it. The calls count as work, but are not kept as runs.
         """
         if not self.can_afford(len(schedule)):
             return None
@@ -103,8 +103,8 @@ class RunLog:
                 self.caller.call(orders[index]) == numbers
                 for index, numbers in zip(schedule, before, strict=True)
             )
-        except EvaluatorFailure:
-            return None
+        except (EvaluatorFailure, OrderCheckTooLargeError):
+            return None  # what the schedule gave stands without the replay
         finally:
             self.caller.evaluator = used
 

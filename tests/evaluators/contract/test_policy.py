@@ -93,6 +93,13 @@ def test_the_message_says_what_is_wrong_and_what_is_accepted(document, says):
         validate_policy(document)
 
 
+def test_the_message_is_short_even_for_a_document_of_thousands_of_long_names():
+    error = refused({f"{i:04}{'x' * 200}": 1 for i in range(3000)})
+    assert "'0007xxxx" in error.message
+    assert error.message.endswith(", 2992 more")
+    assert len(error.message) < 1_000
+
+
 def test_the_place_is_given_as_far_as_it_is_known():
     error = refused(policy("fine", rule("bad\n", path="x")))
     assert error.fields() == {

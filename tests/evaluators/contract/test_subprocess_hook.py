@@ -191,12 +191,18 @@ class TestPythonFunctions:
 
     @pytest.mark.parametrize(
         ("name", "says"),
-        [("fails", "LookupError"), ("no_json", "ValueProblemError"), ("absent", "AttributeError")],
+        [("fails", "LookupError"), ("absent", "AttributeError")],
     )
     def test_an_exception_is_reported_by_its_name(self, serve, name, says):
         with serve(name) as evaluator, pytest.raises(EvaluatorFailure) as caught:
             evaluator(numbered(2), {})
         assert caught.value.reason == f"it raised {says}"
+
+    def test_a_result_that_is_no_json_was_returned_and_not_raised(self, serve):
+        with serve("no_json") as evaluator, pytest.raises(EvaluatorFailure) as caught:
+            evaluator(numbered(2), {})
+        assert caught.value.kind == "contract"
+        assert caught.value.reason == "the result is no JSON value within the limits"
 
 
 def test_the_request_is_one_line(hook, tmp_path):

@@ -15,7 +15,8 @@ import traceback
 from functools import reduce
 from typing import IO, Any
 
-from steelyard.evaluators.contract.values import canonical, checked_copy
+from steelyard.evaluators.contract.subprocess_hook import NOT_JSON
+from steelyard.evaluators.contract.values import ValueProblemError, canonical, checked_copy
 
 
 def serve(entry_point: str, requests: IO[bytes], answers: IO[bytes]) -> None:
@@ -34,13 +35,22 @@ def serve(entry_point: str, requests: IO[bytes], answers: IO[bytes]) -> None:
         try:
             function = function or _resolve(entry_point)
             request = json.loads(line)
-            # A copy, because `json` would write a tuple as an array and a key 1 as "1".
-            answer = checked_copy(function(request["policy"], request["response"]))
+            answer = _as_json(function(request["policy"], request["response"]))
         except Exception as error:  # code of the user: anything can be wrong with it
             traceback.print_exc()
             answer = {"error": type(error).__name__}
         answers.write(canonical(answer).encode() + b"\n")
         answers.flush()
+
+
+def _as_json(result: Any) -> Any:
+    """Return a copy of a result, or the answer that it is no JSON."""
+    try:
+        # A copy, because `json` would write a tuple as an array and a key 1 as "1".
+        return checked_copy(result)
+    except ValueProblemError:
+        traceback.print_exc()
+        return {"error": NOT_JSON}
 
 
 def find(request: dict[str, Any], _response: dict[str, Any]) -> dict[str, bool]:

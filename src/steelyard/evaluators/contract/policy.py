@@ -21,6 +21,7 @@ MAX_SEGMENTS = 32
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*")
+_NAMES_SHOWN, _NAME_SHOWN = 8, 60  # in a message: names, and characters of one
 _OPERANDS = {"equals": ("value",), "one_of": ("values",)}
 
 
@@ -198,8 +199,15 @@ def _wrong_fields(value: dict[str, Any], expected: set[str]) -> str:
     """Say which fields are missing and which are unknown; the empty text if none is."""
     missing, unknown = sorted(expected - value.keys()), sorted(value.keys() - expected)
     parts = [
-        f"{word} {', '.join(map(repr, names))}"
+        f"{word} {_listed(names)}"
         for word, names in (("missing", missing), ("unknown", unknown))
         if names
     ]
     return "; ".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    """Write a few names out: a response that was taken for a policy may have thousands."""
+    shown = [repr(n if len(n) <= _NAME_SHOWN else f"{n[:_NAME_SHOWN]}...") for n in names]
+    more = [f"{len(names) - _NAMES_SHOWN} more"] if len(names) > _NAMES_SHOWN else []
+    return ", ".join(shown[:_NAMES_SHOWN] + more)

@@ -2,7 +2,8 @@
 
 The program is trusted code: it runs with the rights of its caller, and only its answers are
 checked. A request is ``{"policy": ..., "response": ...}``. The answer is a result as `evaluate`
-returns it, or ``{"error": NAME}`` for an evaluation that failed, with the name of an exception.
+returns it, or ``{"error": NAME}`` for an evaluation that failed, with the name of an exception;
+the name `NOT_JSON` says that it ended, with something that JSON has no form for.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from steelyard.evaluators.contract.values import MAX_BYTES, canonical
 
 DEFAULT_TIMEOUT = 10.0
 """Seconds that one evaluation may take; the first one includes starting the program."""
+
+NOT_JSON = "not_json"
 
 _WORKER = "steelyard.evaluators.contract.hook_worker"
 _GRACE_SECONDS = 1.0  # for a program that ends by itself once its input has ended
@@ -188,6 +191,8 @@ class SubprocessEvaluator:
             raise EvaluatorFailure("garbage", f"no strict JSON: {error.message}") from None
         if isinstance(result, dict) and set(result) == {"error"}:
             name = result["error"]
+            if name == NOT_JSON:
+                raise EvaluatorFailure("contract", "the result is no JSON value within the limits")
             known = isinstance(name, str) and _NAME.fullmatch(name)
             reason = f"it raised {name}" if known else "it reported an error"
             raise EvaluatorFailure("exception", reason)
