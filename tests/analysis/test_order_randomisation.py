@@ -25,6 +25,11 @@ def test_full_agreement_has_the_probability_of_all_arrangements(rows):
     assert order_test(labels) == pytest.approx(pure / len(arrangements), rel=1e-12)
 
 
+def test_a_probability_below_every_double_is_not_0():
+    labels = np.repeat(np.arange(2), 300)[:, None].repeat(3, axis=1)
+    assert order_test(labels) == 5e-324
+
+
 def test_there_is_nothing_to_test_without_a_difference():
     assert order_test(np.zeros((4, 3), dtype=int)) is None
     assert order_test(np.arange(4).reshape(4, 1)) is None

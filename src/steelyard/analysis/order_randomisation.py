@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.checks import FloatArray, IntArray
+from steelyard.stats.hypergeometric import SMALLEST_P
 
 DRAWS = 999
 """Re-randomisations where there is no closed form; `FEWER_DRAWS` of more than `MANY_CALLS`."""
@@ -43,6 +44,7 @@ def order_test(labels: IntArray, seed: int = 0) -> float | None:
     -------
     float or None
         None if all calls returned the same, or there is one call per order: nothing to test.
+        Never 0: a probability below the least double is given as that.
 
     Notes
     -----
@@ -57,7 +59,8 @@ def order_test(labels: IntArray, seed: int = 0) -> float | None:
         return None
     observed = _agreeing_pairs(labels[None])[0]
     if observed == orders * math.comb(repeats, 2):
-        return math.exp(_log_arrangements(counts // repeats) - _log_arrangements(counts))
+        log_share = _log_arrangements(counts // repeats) - _log_arrangements(counts)
+        return max(math.exp(log_share), SMALLEST_P)
     random = np.random.default_rng(seed)
     draws, batch = _draws(labels), max(1, _CELLS // labels.size)
     as_much = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from contract_policies import flip, numbered, passing, policy, rule, when
@@ -121,6 +123,10 @@ class TestEvaluatorsThatFail:
         for on_failure in ("raise", "report"):
             with pytest.raises(ResponseError):
                 check_order(numbered(2), passing(2), evaluator, on_failure=on_failure)
+
+    def test_an_evaluator_cannot_end_the_program(self):
+        with pytest.raises(EvaluatorFailure, match="it raised SystemExit"):
+            check_order(numbered(2), passing(2), lambda *_: sys.exit(0))
 
     def test_an_interrupt_is_no_failure_of_the_evaluator(self):
         def evaluator(_policy, _response):

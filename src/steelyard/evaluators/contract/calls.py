@@ -167,5 +167,5 @@ class Caller:
             return self.evaluator(policy.document(order), plain_copy(response))
         except ContractError:
             raise
-        except Exception as error:  # code of the user: anything can be wrong with it
+        except (Exception, SystemExit) as error:  # code of the user: anything can be wrong with it
             raise EvaluatorFailure("exception", f"it raised {type(error).__name__}") from error
