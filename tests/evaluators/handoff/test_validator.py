@@ -49,7 +49,15 @@ def test_what_the_published_validator_lets_pass(tmp_path, files, ours):
 
 
 @pytest.mark.parametrize(
-    "text", ["a risk-assessments note", "task-abcdefghijklmn", "The bearer walked on."]
+    "text",
+    [
+        "a risk-assessments note",
+        "task-abcdefghijklmn",
+        "desk-organisation-list",
+        "The bearer walked on.",
+        "The bearer arrived.",
+        "bearer and/or holder",
+    ],
 )
 def test_what_the_published_scan_flags_for_nothing(text):
     assert sensitive_classes(text) == []
@@ -70,6 +78,47 @@ def test_what_the_published_scan_flags_for_nothing(text):
 def test_both_scans_find_the_plain_cases(text):
     assert len(sensitive_classes(text)) == len(sensitive_classes(text, compatibility=True)) == 1
     assert sensitive_classes("password: [REDACTED] Bearer [REDACTED]") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", "bearer token"),
+        ("Bearer abcdEfghij", "bearer token"),
+        ("Bearer abcdefghijklmnopqrst", "bearer token"),
+        ("AWS_SECRET_ACCESS_KEY=abc/def", "assigned secret"),
+        ("github-token-2: gho", "assigned secret"),
+        ('"accessToken": "abc"', "assigned secret"),
+        ("dbPassword = hunter2", "assigned secret"),
+        ("password: 12345", "assigned secret"),
+        (f"file://{HOME}/a", "home folder"),
+        (f"`{HOME}/a`", "home folder"),
+        (f"host:{HOME}", "home folder"),
+        (r'"repo_root": "C:\\Users\\marina"', "Windows home folder"),
+    ],
+)
+def test_what_our_scan_finds(text, found):
+    assert sensitive_classes(text) == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token_count: 512",
+        '"max_token": 4096, "x": 1',
+        "cookie_banner = false",
+        "tokenizer = fast",
+        "tokens: many",
+        "secretary: Ann",
+        "accessToken: [REDACTED]",
+        "secret_key=[REDACTED]",
+        "https://example.org/home/page",
+        "src/home/page",
+        "Bearer [REDACTED]",
+    ],
+)
+def test_what_our_scan_lets_pass(text):
+    assert sensitive_classes(text) == []
 
 
 def test_two_spaces_are_a_heading_for_us_only(tmp_path):

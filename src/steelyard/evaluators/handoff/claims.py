@@ -11,77 +11,112 @@ import re
 PASSING, FAILING = "passing", "failing"
 
 _OUTCOME = r"(?:pass(?:ed|ing)?|fail(?:ed|ing)?)"
-_SYNONYMS = r"(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing|ures?)?|succeed(?:s|ed|ing)?|green|red)"
-_CONTRACTED = "ca|is|was|were|does|did|has|have"
 _NEGATOR = (
     r"(?:no|not|never|without|zero|none|neither|nor|cannot|"
-    rf"(?:{_CONTRACTED})n{{apostrophe}}?t)"
+    r"(?:ca|is|was|were|does|did|has|have)n'?t)"
 )
-_LIST = (
+_NOUN = r"(?:tests?|checks?|categor(?:y|ies)|sections?|results?|lists?)"
+_CATEGORY_LIST = re.compile(
     r"\b(?:pass(?:ed|ing)?\s*,\s*fail(?:ed|ing)?|fail(?:ed|ing)?\s*,\s*pass(?:ed|ing)?)\s*,\s*"
-    r"(?:and\s+)?not[- ]run\b(?:\s+(?:tests?|checks?|categor(?:y|ies)|sections?|results?|lists?))?"
+    rf"(?:and\s+)?not[- ]run\b(?:\s+{_NOUN})?"
 )
-_CATEGORY_LIST = re.compile(_LIST)
 _HEADING = re.compile(r"^ *#{1,6}(?:\s.*)?$")
-_FENCED_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t].*)?$")
-
-_PUBLISHED_NEGATION = re.compile(
-    rf"\b{_NEGATOR.format(apostrophe=chr(39))}\b[^.;!?\n]{{0,64}}?\b{_OUTCOME}\b"
-)
+_PUBLISHED_NEGATION = re.compile(rf"\b{_NEGATOR}\b[^.;!?\n]{{0,64}}?\b{_OUTCOME}\b")
 _PUBLISHED_CLAIM = re.compile(rf"\b{_OUTCOME}\b")
 
-# "no question that it passed" affirms: the words between a negator and the outcome it negates
-# hold neither a clause of their own nor another verb of saying.
-_AFFIRMED_BETWEEN = re.compile(
-    r"\b(?:question|doubt|that|but|yet|although|though|because|since|only)\b|,"
-)
-_NEGATION = re.compile(
-    rf"\b{_NEGATOR.format(apostrophe='[' + chr(39) + chr(0x2019) + ']')}\b"
-    rf"(?P<between>[^.;!?\n]{{0,64}}?)\b{_SYNONYMS}\b"
-)
-_CLAIM = re.compile(rf"\b{_SYNONYMS}\b")
-_HYPOTHETICAL = re.compile(
-    rf"\b(?:may|might|could|would|should|will|must|to|if|unless|until|when)\b[^.;!?\n,]{{0,24}}?"
-    rf"\b{_SYNONYMS}\b"
+# Ours: more words for an outcome, every contraction, apostrophes as people type them.
+_SYNONYMS = (
+    r"(?:pass(?:es|ed|ing)?|fail(?:s|ed|ing|ures?)?|succeed(?:s|ed|ing)?|"
+    r"(?:un)?success(?:es|ful|fully)?|errored|green|red)"
 )
 _POSITIVE = ("pass", "succe", "green")
+_CLAIM = re.compile(rf"\b{_SYNONYMS}\b")
+_APOSTROPHES = "['\u2018\u2019\u02bc\uff07\u00b4`]"
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|without|zero|none|nothing|neither|nor|cannot|"
+    r"(?:ca|is|are|was|were|do|does|did|has|have|had|wo|would|could|should|need)"
+    rf"n{_APOSTROPHES}?t)\b(?P<between>[^.;!?\n]{{0,64}}?)\b(?P<outcome>{_SYNONYMS})\b"
+)
+# "5 passed, 0 failed", but not "exited 0, passed"
+_NONE_OF_THEM = re.compile(
+    r"(?<!exit )(?<!exited )(?<!status )(?<!code )(?<![\w.])0[ \t]+"
+    rf"(?:(?:tests?|checks?|cases?)[ \t]+)?{_SYNONYMS}\b"
+)
+# "no question that it passed", "cannot deny it passed" and "no flake: it passed" affirm: between a
+# negator and the outcome it negates there is neither a clause of its own nor a second negation.
+_AFFIRMED_BETWEEN = re.compile(
+    r"\b(?:question|doubt|wonder|mind|mistake|surprise|den(?:y|ies|ied|ying)|disput\w*|"
+    r"that|but|yet|although|though|because|since|only)\b|[,:(\u2013\u2014]|\s-\s"
+)
+_CONJUNCTION = re.compile(r"\band\b")
+
+# What may happen is no claim. A modal verb governs the outcome only across words of its own kind
+# ("may still have failed"), so that "you should know it passed" is one.
+_BETWEEN_VERBS = (
+    r"(?:(?:have|has|be|been|being|not|also|still|then|again|always|never|well|even|now|soon|just|"
+    r"only|either|both|all|\w+ly)\s+)"
+)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:may|might|can|could|would|should|will|shall|must)\s+"
+    rf"(?:(?:it|this|they|the(?:\s+\w+){{1,2}})\s+)?{_BETWEEN_VERBS}{{0,3}}{_SYNONYMS}\b"
+    rf"|\bto\s+{_BETWEEN_VERBS}?(?:pass|fail|succeed)\b"
+    rf"|\b(?:if|unless|until|whether)\b[^.;!?\n,:(]{{0,24}}?\b{_SYNONYMS}\b"
+    r"|\b(?:when|whenever|once)\b[^.;!?\n,:(]{0,24}?\b(?:pass(?:es)?|fails?|succeeds?)\b"
+)
+_OUR_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]+(?P<text>.*))?$")
+_CATEGORY = rf"(?:{_SYNONYMS}|not[- ]run|skipped)"
+_CATEGORY_NAME = re.compile(
+    rf"{_CATEGORY}(?:(?:\s*[,/&]\s*|\s+)(?:(?:and|or)\s+)?{_CATEGORY})*(?:\s+(?:{_NOUN}|cases?))?"
+)
 
 
 def outcome_claims(text: str, *, compatibility: bool = False) -> set[str]:
     """Return which outcomes a text claims.
 
-    Headings name a section and lists such as "passing, failing, and not-run" name categories; both
-    are taken out, then every outcome word that a negator governs (at most 64 characters before it
-    in the same clause). The words that remain are the claims.
+    Headings such as "Failing tests" and lists such as "passing, failing, and not-run" name
+    categories; both are taken out, then what may happen, then every outcome word that a negator
+    governs (at most 64 characters before it in the same clause). The words that remain are the
+    claims.
 
     Parameters
     ----------
     text : str
         Markdown.
     compatibility : bool, default False
-        The published rules: a negator takes out the next outcome word whatever stands between, a
-        line of any indent that starts with ``#`` is a heading, typographic apostrophes, synonyms
-        and hypotheticals are not known.
+        The published rules: a negator takes out the next outcome word whatever stands between,
+        every heading is taken out whatever it says, typographic apostrophes, synonyms and
+        hypotheticals are not known.
 
     Returns
     -------
     set of str
         Some of ``passing`` and ``failing``.
     """
-    heading = _HEADING if compatibility else _FENCED_HEADING
-    kept = "\n".join(line for line in text.split("\n") if not heading.match(line.rstrip("\r")))
+    is_dropped = _HEADING.match if compatibility else _is_category_heading
+    kept = "\n".join(line for line in text.split("\n") if not is_dropped(line.rstrip("\r")))
     kept = _CATEGORY_LIST.sub(" ", kept.lower())
     if compatibility:
         found = _PUBLISHED_CLAIM.findall(_PUBLISHED_NEGATION.sub(" ", kept))
     else:
-        kept = _HYPOTHETICAL.sub(" ", kept)
+        kept = _NONE_OF_THEM.sub(" ", _HYPOTHETICAL.sub(" ", kept))
         found = _CLAIM.findall(_NEGATION.sub(_without_negated, kept))
     return {PASSING if word.startswith(_POSITIVE) else FAILING for word in found}
 
 
+def _is_category_heading(line: str) -> bool:
+    """Return whether a line is a heading that names outcomes and claims none: "Failing tests"."""
+    heading = _OUR_HEADING.match(line)
+    name = (heading["text"] or "").rstrip("# \t").strip(" \t*_:`").lower() if heading else ""
+    return heading is not None and (not name or _CATEGORY_NAME.fullmatch(name) is not None)
+
+
 def _without_negated(match: re.Match[str]) -> str:
     """Take a negated outcome out; leave it when a new clause starts between it and the negator."""
-    return match.group() if _AFFIRMED_BETWEEN.search(match["between"]) else " "
+    between, outcome = match["between"], match["outcome"]
+    is_affirmed = _AFFIRMED_BETWEEN.search(between) or (
+        outcome.endswith(("ed", "s")) and outcome != "pass" and _CONJUNCTION.search(between)
+    )
+    return match.group() if is_affirmed else " "
 
 
 def state_matches(

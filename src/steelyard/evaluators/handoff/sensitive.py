@@ -23,21 +23,35 @@ _PUBLISHED: Mapping[str, re.Pattern[str]] = {
     ),
 }
 
-# Ours: a key has a left boundary ("risk-assessment" is none), a bearer token holds a digit or a
-# separator ("the bearer walked" is none), names may have prefixes and suffixes ("secret_key"), and
-# a home folder may stand after any character that is no part of a path ("x=/home/...").
+# Ours: a key has a left boundary ("risk-assessment" is none). A bearer token is told from a word
+# ("the bearer walked.", "bearer and/or holder") by a digit, a capital inside it, padding, the start
+# of a JSON Web Token, or its length. Names may have prefixes and suffixes ("secret_key",
+# "accessToken"), but then a plain number is no secret ("token_count: 512"). A home folder may stand
+# after any character that is no part of a path ("x=/home/...") and in a file URL, and backslashes
+# may be doubled, as JSON does.
+_BEARER = (
+    r"(?:(?=[A-Za-z0-9._~+/-]*[0-9=])[A-Za-z0-9._~+/=-]{6,}|eyJ[A-Za-z0-9._-]+|"
+    r"(?-i:[A-Za-z]*[a-z][A-Z])[A-Za-z0-9._~+/=-]{4,}|[A-Za-z0-9._~+/=-]{20,})"
+)
+_NO_FIGURE = r"(?!(?:\d[\d.,_]*|true|false|yes|no|none|null)(?:[\s\"',;.)}\]]|\Z))"
+_PLAIN_NAME = rf"(?<![_-])[\"']?(?:{_KEY_NAMES})[\"']?\s*[:=]\s*[\"']?"
+_LONG_NAME = (
+    rf"(?:{_KEY_NAMES})(?:[_-][A-Za-z0-9]{{1,32}}){{0,4}}[\"']?\s*[:=]\s*[\"']?{_NO_FIGURE}"
+)
+_CAMEL_NAME = (
+    r"(?-i:[a-z][A-Za-z0-9]{0,63}(?:ApiKey|Password|Secret|Token|Cookie)(?:Key|Id|Value)?)"
+    rf"[\"']?\s*[:=]\s*[\"']?{_NO_FIGURE}"
+)
 _OURS: Mapping[str, re.Pattern[str]] = {
     **_PUBLISHED,
     "secret key": re.compile(r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{10,}", re.IGNORECASE),
-    "bearer token": re.compile(
-        rf"\bbearer\s+{_REDACTED}(?=[A-Za-z0-9._~+/=-]*[0-9._~+/=])[A-Za-z0-9._~+/=-]{{6,}}",
-        re.IGNORECASE,
+    "bearer token": re.compile(rf"\bbearer\s+{_REDACTED}{_BEARER}", re.IGNORECASE),
+    "home folder": re.compile(
+        r"(?:(?<![A-Za-z0-9._/-])|(?<=file://))/(?:home|users)/[^\s/]+", re.IGNORECASE
     ),
-    "home folder": re.compile(r"(?<![A-Za-z0-9._/-])/(?:home|users)/[^\s/]+", re.IGNORECASE),
+    "Windows home folder": re.compile(r"[A-Z]:\\{1,2}users\\{1,2}[^\\\s]+", re.IGNORECASE),
     "assigned secret": re.compile(
-        rf"(?<![A-Za-z0-9])[\"']?(?:[A-Za-z0-9]{{1,32}}[_-]){{0,4}}(?:{_KEY_NAMES})"
-        rf"(?:[_-][A-Za-z0-9]{{1,32}}){{0,4}}[\"']?"
-        rf"\s*[:=]\s*[\"']?{_REDACTED}[^\s\"']+",
+        rf"(?<![A-Za-z0-9])(?:{_PLAIN_NAME}|{_LONG_NAME}|{_CAMEL_NAME}){_REDACTED}[^\s\"']+",
         re.IGNORECASE,
     ),
 }

@@ -144,10 +144,10 @@ def _asked(
     known = replace(known, version=version, version_output=text)
     if product is None:
         help_answer = ask("--help")
-        if help_answer.started and not help_answer.timed_out and help_answer.returncode == 0:
-            help_text = _text(help_answer)
-            product = detect_product(help_text)
-            known = replace(known, identity_output=help_text)
+        known = replace(known, identity_output=_text(help_answer))
+        if not help_answer.started or help_answer.timed_out or help_answer.returncode != 0:
+            return replace(known, error_code="identity_probe_failed")
+        product = detect_product(_text(help_answer))
     if product != known.adapter:
         return replace(known, status=MISMATCH, product=product, error_code="unexpected_product")
     return replace(known, status=VERIFIED, product=product)
