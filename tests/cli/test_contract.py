@@ -75,6 +75,11 @@ class TestErrors:
             ("validate", "--s3cret", "p.json"),
             ("validate",),
             ("validate", "p.json", "s3cret"),
+            ("validate", "p.json", "--output"),
+            ("evaluate", "p.json", "bad.json", "--output", "--strict-exit"),
+            ("evaluate", "p.json", "bad.json", "--output", "--s3cret"),
+            ("validate", "--output", "--", "p.json"),
+            ("check-order", "p.json", "r.json", "--hook", "--strict-exit"),
             ("evaluate", "p.json", "r.json", "--strict"),
             ("check-order", "p.json", "r.json", "--sample", "s3cret"),
             ("check-order", "p.json", "r.json", "--sample", "0"),
@@ -147,6 +152,12 @@ class TestOutput:
             error(contract("evaluate", "absent", "p.json", "--output", name)) == "INVALID_COMMAND"
         )
         assert (folder / "p.json").read_bytes() == before
+
+    def test_a_name_that_begins_with_a_dash_is_given_with_an_equals_sign(self, contract, folder):
+        assert contract("validate", "p.json", "--output=--strict-exit").code == 0
+        assert (folder / "--strict-exit").is_file()
+        (folder / "-p").write_text((folder / "p.json").read_text())
+        assert contract("validate", "--", "-p").json["valid"] is True
 
     def test_an_absent_input_is_one_file_with_itself(self, contract):
         assert error(contract("validate", "absent", "--output", "./absent")) == "INVALID_COMMAND"

@@ -9,7 +9,7 @@ import typer
 
 from steelyard.cli import contract_options as options
 from steelyard.cli import options as project
-from steelyard.cli.contract_errors import ContractGroup
+from steelyard.cli.contract_errors import ContractCommand, ContractGroup
 
 if TYPE_CHECKING:
     from steelyard.cli.contract_check import CheckOptions
@@ -42,7 +42,7 @@ def _before_the_verb(
     """Take the options that stand before the verb."""
 
 
-@contract.command()
+@contract.command(cls=ContractCommand)
 def validate(policy: options.PolicyFile, output: options.Output = None) -> None:
     """Check a policy."""
     from steelyard.cli.contract_files import Documents
@@ -56,7 +56,7 @@ def validate(policy: options.PolicyFile, output: options.Output = None) -> None:
     )
 
 
-@contract.command()
+@contract.command(cls=ContractCommand)
 def evaluate(
     policy: options.PolicyFile,
     response: options.ResponseFile,
@@ -75,7 +75,7 @@ def evaluate(
     _leave(strict_exit and not result["passed"])
 
 
-@contract.command()
+@contract.command(cls=ContractCommand)
 def check_order(
     policy: options.PolicyFile,
     response: options.ResponseFile,
@@ -115,7 +115,7 @@ def check_order(
     _leave(strict_exit and not clean)
 
 
-@contract.command()
+@contract.command(cls=ContractCommand)
 def synthesize(policy: options.PolicyFile, output: options.Output = None) -> None:
     """Make a passing and a failing response, and evaluate both."""
     from steelyard.cli.contract_files import Documents
@@ -126,7 +126,7 @@ def synthesize(policy: options.PolicyFile, output: options.Output = None) -> Non
     documents.deliver(bundle, policy_id=bundle["policy_id"])
 
 
-@contract.command()
+@contract.command(cls=ContractCommand)
 def judge(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Whose trials are judged.")],
     policy: options.PolicyFile,
@@ -159,7 +159,7 @@ def judge(
     documents.deliver({"policy_id": checked.policy_id, "study": study, "rows": to_rows(frame)})
 
 
-@contract.command()
+@contract.command(cls=ContractCommand)
 def playground(
     policy: options.FirstPolicy = None,
     response: options.FirstResponse = None,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from steelyard.cli.output import to_json
@@ -44,6 +45,41 @@ class ContractGroup(TyperGroup):
 
     def _verbs(self) -> str:
         return ", ".join(self.commands)
+
+
+class ContractCommand(TyperCommand):
+    """A verb that takes no option for the value of another: a gate would pass unnoticed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option without its value, then parse."""
+        takes_value = {
+            name
+            for parameter in self.get_params(ctx)
+            if parameter.param_type_name == "option"
+            if not (getattr(parameter, "is_flag", False) or getattr(parameter, "count", False))
+            for name in parameter.opts
+        }
+        for argument, following in pairwise(args):
+            if argument in takes_value and _is_like_an_option(following):
+                from steelyard.evaluators.contract import CommandError
+
+                raise CommandError(
+                    "an option lacks its value; one that begins with a dash is given as "
+                    "--option=VALUE"
+                )
+            if argument == "--":
+                break
+        return super().parse_args(ctx, args)
+
+
+def _is_like_an_option(word: str) -> bool:
+    if not word.startswith("-") or word == "-" or " " in word:
+        return False
+    try:
+        float(word)
+    except ValueError:
+        return True
+    return False  # a negative number
 
 
 @contextlib.contextmanager
