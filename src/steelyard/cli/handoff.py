@@ -70,7 +70,7 @@ def verify(
     as_json: AsJson = False,
     published: Published = False,
 ) -> None:
-    """Check a bundle against the repository as it is now, and whether it may be handed over."""
+    """Check a bundle against its repository, and whether it is ready."""
     from steelyard.evaluators.handoff.issues import passes
     from steelyard.evaluators.handoff.pairs import verify_pair
     from steelyard.evaluators.handoff.verification import check_readiness
@@ -101,7 +101,7 @@ def check(
     request: Request = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a bundle as the stand-alone checker does that each adapter installs."""
+    """Check a bundle as an adapter's own checker does."""
     from steelyard.evaluators.handoff.checker import check_bundle
     from steelyard.evaluators.handoff.checker_pair import request_issues
     from steelyard.evaluators.handoff.issues import ERROR, errors_of

@@ -28,12 +28,17 @@ def gates(
     as_json: options.AsJson = False,
     as_csv: options.AsCsv = False,
 ) -> None:
-    """Show the pass rate of every gate for every agent, of trials that were run by hand.
+    """Show what each gate let pass, of trials in a database.
 
     Of each agent the gates that let least pass come first. Rates have two denominators: trials in
     which the gate was evaluated, and all trials of scenarios to which it applies.
     """
     check_format(as_json, as_csv)
+    if not database.exists():
+        raise InputError(
+            f"{shown_file(database)}: there is no such file; --database of handoff import, export "
+            "or roundtrip makes it"
+        )
     from steelyard.analysis.gates import gate_rates
     from steelyard.harness.handoff.tables import STUDY
     from steelyard.store import StudyTables, connect

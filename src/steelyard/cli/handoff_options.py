@@ -19,14 +19,16 @@ OtherCommand = Annotated[
 Adapter = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="The product: claude-code, codex, opencode, cursor or gemini-cli."
+        metavar="NAME",
+        help="The product: claude-code, codex, opencode, cursor or gemini-cli. Needed to start it.",
     ),
 ]
 Kind = Annotated[
     str | None,
     typer.Option(
         metavar="KIND",
-        help="executable if the program is the agent itself, launcher if it forwards to one.",
+        help="executable if the program is the agent itself, launcher if it forwards to one. "
+        "Needed to start it.",
     ),
 ]
 Name = Annotated[
@@ -49,7 +51,7 @@ Unsafe = Annotated[
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Start nothing: check the scenarios and print what would be asked."
+        "--dry-run", help="Start nothing: check the scenarios and print what would be run."
     ),
 ]
 Report = Annotated[

@@ -33,9 +33,10 @@ def import_trials(
     database: given.Database = None,
     root: options.Root = None,
 ) -> None:
-    """Let an agent read handoff bundles in disposable repositories, and measure what it does.
+    """Let an agent read bundles, and measure what it does.
 
-    Exit code 0 if every trial that was asked for passed, in this call or before.
+    Each in a repository that is made for it. Exit code 0 if every trial that was asked for passed,
+    in this call or before.
     """
     from steelyard.evaluators.handoff.scenario_documents import parse_import_scenario
     from steelyard.evaluators.handoff.scenarios import load_scenarios
@@ -67,9 +68,10 @@ def export_trials(
     database: given.Database = None,
     root: options.Root = None,
 ) -> None:
-    """Let an agent write handoff bundles in disposable repositories, and hold them to the facts.
+    """Let an agent write bundles, and hold them to the facts.
 
-    Exit code 0 if every trial that was asked for passed, in this call or before.
+    Each in a repository that is made for it. Exit code 0 if every trial that was asked for passed,
+    in this call or before.
     """
     from steelyard.harness.handoff.manual import run_exports
 
@@ -102,7 +104,7 @@ def roundtrip(
     database: given.Database = None,
     root: options.Root = None,
 ) -> None:
-    """Let each of two agents read what the other has written; a route there and one back.
+    """Let each of two agents read what the other wrote.
 
     Two agents of one adapter have one route: the left one writes, the right one reads. Exit code 0
     if every trial that was asked for passed, in this call or before.
@@ -180,5 +182,6 @@ def _agent(
         )
     known = check_adapter(adapter)
     if identity_kind not in KINDS:
-        raise InputError(f"identity kind {identity_kind!r}: accepted are {', '.join(KINDS)}")
+        found = "is missing" if identity_kind is None else f"is {identity_kind!r}"
+        raise InputError(f"the identity kind {found}; accepted are {', '.join(KINDS)}")
     return ManualAgent(name or known, known, _command(command, timeout), identity_kind)

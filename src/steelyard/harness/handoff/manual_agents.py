@@ -62,7 +62,8 @@ def check_adapter(name: str | None) -> str:
         There is none of this name.
     """
     if name not in ADAPTERS:
-        raise InputError(f"adapter {name!r}: accepted are {', '.join(ADAPTERS)}")
+        found = "is missing" if name is None else f"is {name!r}"
+        raise InputError(f"the adapter {found}; accepted are {', '.join(ADAPTERS)}")
     return name
 
 
