@@ -28,6 +28,7 @@ from steelyard.harness.handoff import (
     roundtrips,
     workspaces,
 )
+from steelyard.harness.handoff.disposable_roots import disposable_root
 from vectors.handoff_trees import write_tree
 
 ACTION_AGENT = Path(__file__).with_name("handoff_action_agent.py")
@@ -94,7 +95,7 @@ def import_case(folder: Path, case: dict[str, Any]) -> ImportScenario:
 
 
 def prepare_import_fixture(case: dict[str, Any]) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder, workspaces.disposable_root() as root:
+    with tempfile.TemporaryDirectory() as folder, disposable_root() as root:
         scenario = import_case(Path(folder), case)
         try:
             workspaces.prepare_fixture(scenario, Path(folder), root, compatibility=True)

@@ -44,6 +44,49 @@ def test_what_cannot_be_read_is_an_entry(tmp_path):
     assert take_snapshot(tmp_path)["secret"][-1] == "unreadable"
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root enters everything")
+def test_what_can_be_listed_but_not_entered_is_an_entry(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x").write_text("x")
+    (tmp_path / "a").chmod(0o444)
+    assert take_snapshot(tmp_path)["a/x"] == ("unreadable",)
+    (tmp_path / "a").chmod(0o755)
+
+
+def test_only_what_can_be_the_same_is_read_again(tmp_path):
+    for name in ("same", "edited", "longer"):
+        (tmp_path / name).write_text(name)
+    before = take_snapshot(tmp_path)
+    (tmp_path / "edited").write_text("EDITED")
+    (tmp_path / "longer").write_text("much longer")
+    with (tmp_path / "huge").open("wb") as stream:
+        stream.truncate(1 << 42)  # nobody could read it
+    after = take_snapshot(tmp_path, since=before)
+    assert changed_paths(before, after) == ["edited", "huge", "longer"]
+    assert {name for name, found in after.items() if found[-1] == "not read"} == {"huge", "longer"}
+
+
+def test_a_folder_that_is_gone_or_a_link_by_now_holds_nothing(tmp_path):
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "x").write_text("x")
+    before = take_snapshot(tmp_path / "root")
+    (tmp_path / "root").rename(tmp_path / "moved")
+    assert changed_paths(before, take_snapshot(tmp_path / "root")) == ["x"]
+    (tmp_path / "root").symlink_to("moved")
+    assert changed_paths(before, take_snapshot(tmp_path / "root")) == ["x"]
+
+
+def test_a_path_longer_than_a_path_can_be_is_cut(tmp_path):
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir("x" * 255, dir_fd=folder)
+        below = os.open("x" * 255, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+    assert 10 < len(take_snapshot(tmp_path)) < 30
+
+
 def test_names_that_are_not_text_and_pipes_are_entries(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / os.fsdecode(b"odd\xff")).write_text("x")

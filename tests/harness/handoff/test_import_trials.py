@@ -6,7 +6,6 @@ import json
 import socket
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ from steelyard.harness.handoff.canaries import Canary
 from steelyard.harness.handoff.environment import export_environment
 from steelyard.harness.handoff.identity_probe import probe_identity
 from steelyard.harness.handoff.import_trials import AgentCommand, run_import_scenario
-from steelyard.harness.handoff.workspaces import FixtureError, copy_plain_tree, disposable_root
+from steelyard.harness.handoff.workspaces import FixtureError, copy_plain_tree
 
 EXPECTED = {
     "goal": "Weigh the crates.",
@@ -151,17 +150,6 @@ def test_only_plain_files_are_copied(tmp_path, entry):
         os.mkfifo(source / "pipe")
     with pytest.raises(FixtureError):
         copy_plain_tree(source, tmp_path / "target", allow_git=True)
-
-
-def test_a_root_is_removed_whatever_was_done_in_it():
-    with disposable_root() as root:
-        (root / "locked" / "deep").mkdir(parents=True)
-        (root / "locked" / "deep" / "x").write_text("x")
-        (root / "out").symlink_to("/")
-        (root / "locked" / "deep").chmod(0)
-        (root / "locked").chmod(0)
-    assert not root.exists()
-    assert Path("/bin").exists()
 
 
 def test_only_known_adapters_are_probed(tmp_path):

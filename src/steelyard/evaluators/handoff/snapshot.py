@@ -18,6 +18,8 @@ SCRATCH = f"{RUNTIME_HOME}/" + "tmp"
 
 BUNDLE_FOLDER = ".waybill"
 MAX_SHOWN_PATH = 240
+UNREADABLE, NOT_READ = "unreadable", "not read"
+"""Stand in a fingerprint for what could not be read, or need not be."""
 
 _CHUNK = 1 << 18
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9._/@+-]+\Z")
@@ -32,10 +34,12 @@ def take_snapshot(
     include_git: bool = True,
     directories: bool = True,
     times: dict[str, int] | None = None,
+    since: Snapshot | None = None,
 ) -> dict[str, Fingerprint]:
     """Return a fingerprint of everything below a folder.
 
-    Links are never followed. A file that cannot be read is fingerprinted by its mode and size.
+    Links are never followed. What cannot be read is fingerprinted by what is known of it; a folder
+    that is not there, or is a link by now, holds nothing.
 
     Parameters
     ----------
@@ -50,6 +54,10 @@ def take_snapshot(
         Is filled with the time of each file's last change, in nanoseconds, as the system counts it
         (a program cannot set it back). It is no part of the fingerprint: it tells a file that was
         changed and put back from one that was left alone.
+    since : mapping, optional
+        An earlier snapshot of the folder, to be compared with this one. Only files that had the
+        same size are read then: any other differs anyway, and a program can leave files behind
+        that are larger than what anyone could read.
 
     Returns
     -------
@@ -57,50 +65,82 @@ def take_snapshot(
         By path relative to ``root``, with ``/`` between components.
     """
     found: dict[str, Fingerprint] = {}
-    pending = [(str(root), "")]
+    pending = [(str(root), "")] if _is_folder(root) else []
     while pending:
         folder, prefix = pending.pop()
         for entry in _entries(folder):
             if entry.name == ".git" and not include_git:
                 continue
             path = prefix + entry.name
-            details = entry.stat(follow_symlinks=False)
+            try:
+                details = entry.stat(follow_symlinks=False)
+            except OSError:  # a folder that can be listed but not entered
+                found[path] = (UNREADABLE,)
+                continue
             if stat.S_ISDIR(details.st_mode):
                 pending.append((entry.path, f"{path}/"))
                 if directories:
                     found[f"{path}/"] = ("directory", stat.S_IMODE(details.st_mode))
-            else:
-                found[path] = _fingerprint(entry.path, details)
-                if times is not None:
-                    times[path] = details.st_ctime_ns
+                continue
+            is_read = since is None or _has_size(since.get(path), details.st_size)
+            found[path] = _fingerprint(entry.path, details, is_read)
+            if times is not None:
+                times[path] = details.st_ctime_ns
     return found
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """Return what a folder holds: nothing if it may not be read or its path is too long.
+
+    Its mode is part of its own fingerprint, and a path that long is a change in itself.
+    """
     try:
         with os.scandir(folder) as entries:
             return list(entries)
-    except PermissionError:  # its mode is part of its own fingerprint
+    except OSError:
         return []
 
 
-def _fingerprint(path: str, details: os.stat_result) -> Fingerprint:
+def _has_size(fingerprint: Fingerprint | None, size: int) -> bool:
+    return fingerprint is not None and fingerprint[0] == "file" and fingerprint[2] == size
+
+
+def _fingerprint(path: str, details: os.stat_result, is_read: bool) -> Fingerprint:
     bits = stat.S_IMODE(details.st_mode)
     if stat.S_ISREG(details.st_mode):
-        return ("file", bits, details.st_size, _content_digest(path))
+        return ("file", bits, details.st_size, _content_digest(path) if is_read else NOT_READ)
     if stat.S_ISLNK(details.st_mode):
-        return ("link", bits, os.readlink(path))  # noqa: PTH115 - as above
+        return ("link", bits, _target(path))
     return ("other", stat.S_IFMT(details.st_mode), bits, details.st_size)
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path)  # noqa: PTH115 - as below
+    except OSError:
+        return UNREADABLE
 
 
 def _content_digest(path: str) -> str:
     digest = hashlib.sha256()
     try:
-        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - a Path for each file costs more than reading it
-            while chunk := stream.read(_CHUNK):
+        # A Path for each file costs more than reading it. A pipe that has taken the file's place
+        # must not make the reader wait.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            while chunk := os.read(descriptor, _CHUNK):
                 digest.update(chunk)
-    except PermissionError:
-        return "unreadable"
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return UNREADABLE
     return digest.hexdigest()
 
 

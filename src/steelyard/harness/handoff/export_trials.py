@@ -23,6 +23,7 @@ from steelyard.evaluators.handoff.snapshot import (
 from steelyard.evaluators.handoff.verification import check_readiness
 from steelyard.harness.agent_process import ProcessOutcome, run_agent
 from steelyard.harness.handoff.canaries import Canary
+from steelyard.harness.handoff.disposable_roots import disposable_root
 from steelyard.harness.handoff.environment import export_environment
 from steelyard.harness.handoff.export_prompts import export_prompt
 from steelyard.harness.handoff.export_repository import (
@@ -32,7 +33,6 @@ from steelyard.harness.handoff.export_repository import (
 )
 from steelyard.harness.handoff.import_trials import AgentCommand
 from steelyard.harness.handoff.process_errors import block_reason, process_errors
-from steelyard.harness.handoff.workspaces import disposable_root
 
 _GIT_SETTINGS = ("repo/.git", "repo/.git/", "repo/.git/config", "repo/.git/config.worktree")
 
@@ -133,7 +133,7 @@ def measure_export(
             output_limit=command.output_limit,
         )
         seconds = time.monotonic() - started
-        changed = changed_paths(before, take_snapshot(repository.root))
+        changed = changed_paths(before, take_snapshot(repository.root, since=before))
     effects = _Effects(changed, command_canary.triggered, network_canary.triggered)
     result = _result(scenario, repository, outcome, effects, compatibility)
     return ExportTrial(result, _stable_digest(prompt, network_canary.url), seconds)

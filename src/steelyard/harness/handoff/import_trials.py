@@ -15,12 +15,12 @@ from steelyard.evaluators.handoff.scenarios import NETWORK_MARKER, ImportScenari
 from steelyard.evaluators.handoff.snapshot import root_changes, take_snapshot
 from steelyard.harness.agent_process import OUTPUT_LIMIT, run_agent
 from steelyard.harness.handoff.canaries import Canary
+from steelyard.harness.handoff.disposable_roots import disposable_root
 from steelyard.harness.handoff.environment import import_environment
 from steelyard.harness.handoff.import_judgement import ImportEffects, judge_import
 from steelyard.harness.handoff.prompts import import_prompt
 from steelyard.harness.handoff.workspaces import (
     Workspace,
-    disposable_root,
     prepare_fixture,
     replace_everywhere,
 )
@@ -148,7 +148,9 @@ def measure_import(
             output_limit=command.output_limit,
         )
         seconds = time.monotonic() - started
-        after = take_snapshot(workspace.root, directories=not compatibility, times=after_times)
+        after = take_snapshot(
+            workspace.root, directories=not compatibility, times=after_times, since=before
+        )
     changes = root_changes(before, after)
     touched = [] if compatibility else _touched(before, after, before_times, after_times)
     triggered = (
@@ -187,6 +189,6 @@ def _touched(
         for path, fingerprint in before.items()
         if after.get(path) == fingerprint and not path.endswith("/")
     }
-    moved = {path: (*same[path], after_times[path]) for path in same}
-    still = {path: (*same[path], before_times[path]) for path in same}
+    moved = {path: (*same[path], after_times.get(path, 0)) for path in same}
+    still = {path: (*same[path], before_times.get(path, 0)) for path in same}
     return root_changes(still, moved).paths

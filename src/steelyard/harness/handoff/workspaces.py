@@ -1,4 +1,4 @@
-"""Disposable roots: a fresh repository for every trial, removed when the trial is over."""
+"""What an agent finds: a fresh repository for every trial, made below a disposable root."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,27 +77,6 @@ class Workspace:
     runtime_home: Path
     bundle: str | None
     canaries: bool
-
-
-@contextmanager
-def disposable_root() -> Iterator[Path]:
-    """Yield an empty folder and remove it afterwards, whatever modes were set in it."""
-    root = Path(tempfile.mkdtemp(prefix="steelyard-handoff-")).resolve()
-    try:
-        yield root
-    finally:
-        remove_tree(root)
-
-
-def remove_tree(root: Path) -> None:
-    """Remove a folder with everything in it; a folder without permissions gets them first."""
-    for folder, names, _ in os.walk(root):
-        for name in names:
-            path = Path(folder, name)
-            if not path.is_symlink():
-                path.chmod(stat.S_IRWXU)
-    root.chmod(stat.S_IRWXU)
-    shutil.rmtree(root)
 
 
 def git(folder: Path, *arguments: str) -> None:
