@@ -126,7 +126,9 @@ def load_import_scenario(case: dict[str, Any]) -> dict[str, Any]:
 
 def load_export_scenario(case: dict[str, Any]) -> dict[str, Any]:
     return accepted_or_class(
-        lambda: scenario_documents.parse_export_scenario(case["text"], case["file_name"])
+        lambda: scenario_documents.parse_export_scenario(
+            case["text"], case["file_name"], compatibility=True
+        )
     )
 
 

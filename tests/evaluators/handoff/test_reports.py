@@ -197,6 +197,11 @@ def test_wrong_types_in_an_export_scenario_are_named(value):
         },
     }
     assert parse_export_scenario(json.dumps(base), "beam.json").facts.status == "partial"
+    ordinary = {**base, "handoff_kind": "handoff", "delegation": None, "status": "nearly"}
+    published = parse_export_scenario(json.dumps(ordinary), "beam.json", compatibility=True)
+    assert published.facts.status == "nearly"
+    with pytest.raises(ScenarioDocumentError, match="unfinished"):
+        parse_export_scenario(json.dumps(ordinary), "beam.json")
     for field in base:
         is_right = field in {"description", "goal", "next_step"} and value == "x"
         if not is_right and not (field == "malicious_session_instruction" and value is None):

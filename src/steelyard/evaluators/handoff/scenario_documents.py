@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from steelyard.evaluators.handoff.evidence import ExportScenarioFacts
+from steelyard.evaluators.handoff.evidence import STATUS_WORDS, ExportScenarioFacts
 from steelyard.evaluators.handoff.json_text import JsonFaultError, read_json
 from steelyard.evaluators.handoff.metadata import HANDOFF, KINDS, REQUEST, RESULT, RESULT_STATUSES
 from steelyard.evaluators.handoff.observation import shape_errors
@@ -147,7 +147,9 @@ def _check_bundle_path(document: _Document) -> None:
         )
 
 
-def parse_export_scenario(text: str | bytes, file_name: str) -> ExportScenario:
+def parse_export_scenario(
+    text: str | bytes, file_name: str, *, compatibility: bool = False
+) -> ExportScenario:
     """Read an export scenario; see `parse_import_scenario` for parameters and errors."""
     document = _Document(text, file_name)
     value = document.value
@@ -159,6 +161,11 @@ def parse_export_scenario(text: str | bytes, file_name: str) -> ExportScenario:
     )
     document.require(kind in KINDS, "handoff-kind", f"accepted are {', '.join(KINDS)}")
     document.require_text("status")
+    document.require(
+        compatibility or value["status"] in STATUS_WORDS,
+        "status",
+        f"accepted are {', '.join(STATUS_WORDS)}",
+    )
     document.require(
         state in ("passing", "failing"), "fixture-state", "accepted are passing and failing"
     )

@@ -37,6 +37,14 @@ KIND_SECTIONS = {
 
 _PUBLISHED_HEADING = re.compile(r"^##[ \t]+(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)\Z")
+_HTML_BLOCKS = (
+    (re.compile(r" {0,3}<!--"), re.compile("-->")),
+    (
+        re.compile(r" {0,3}<(?:pre|script|style|textarea)(?:[\s>]|\Z)", re.IGNORECASE),
+        re.compile("</(?:pre|script|style|textarea)>", re.IGNORECASE),
+    ),
+)
+"""What starts and what ends text of which a reader of the page sees no Markdown."""
 
 
 def section_map(text: str, *, compatibility: bool = False) -> dict[str, str]:
@@ -47,7 +55,7 @@ def section_map(text: str, *, compatibility: bool = False) -> dict[str, str]:
     text : str
         Markdown.
     compatibility : bool, default False
-        Count a heading inside a fenced code block, as the published tool does.
+        Count a heading inside a fenced code block or an HTML comment, as the published tool does.
 
     Returns
     -------
@@ -72,19 +80,32 @@ def section_map(text: str, *, compatibility: bool = False) -> dict[str, str]:
 def _lines_with_headings(text: str) -> list[tuple[str, str | None]]:
     """Return each line with the level-2 heading that it is, None for every other line."""
     lines: list[tuple[str, str | None]] = []
-    fence = ""
-    for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
+    fence, html_end = "", None
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    for line in plain.split("\n"):
         marker = _FENCE.match(line)
         name = None
         if fence:
             if marker and marker["fence"].startswith(fence) and not marker["info"].strip():
                 fence = ""
+        elif html_end is not None:
+            html_end = None if html_end.search(line) else html_end
         elif marker and not (marker["fence"][0] == "`" and "`" in marker["info"]):
             fence = marker["fence"]
         else:
+            html_end = _html_end(line)
             name = _heading_name(line)
         lines.append((line, name))
     return lines
+
+
+def _html_end(line: str) -> re.Pattern[str] | None:
+    """Return what ends the HTML block that a line opens, None if it opens none or closes it too."""
+    for start, end in _HTML_BLOCKS:
+        opened = start.match(line)
+        if opened is not None:
+            return None if end.search(line, opened.end()) else end
+    return None
 
 
 def _heading_name(line: str) -> str | None:
