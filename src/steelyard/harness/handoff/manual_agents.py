@@ -7,6 +7,7 @@ It is started only when the caller has acknowledged that.
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,18 +71,23 @@ def check_adapter(name: str | None) -> str:
 def split_command(text: str) -> tuple[str, ...]:
     """Return the arguments of a command line, read as a shell would but run by none.
 
+    The program is the file that its name stands for here and now: an agent is started in another
+    folder, where a relative path leads elsewhere.
+
     Raises
     ------
     InputError
         It is empty or a quotation is not closed.
     """
     try:
-        arguments = tuple(shlex.split(text))
+        arguments = shlex.split(text)
     except ValueError as error:
         raise InputError(f"the agent command cannot be read: {error}") from None
     if not arguments:
         raise InputError("the agent command is empty; give a program and its arguments")
-    return arguments
+    found = shutil.which(arguments[0])
+    program = arguments[0] if found is None else str(Path(found).absolute())
+    return (program, *arguments[1:])
 
 
 def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str]]:
@@ -105,8 +111,9 @@ def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str
 def identity_problem(identity: AgentIdentity, written: list[str]) -> str | None:
     """Return why an agent is not run, None if it is who it should be and wrote nothing."""
     if identity.status != VERIFIED:
-        found = f" (the program says it is {identity.product})" if identity.product else ""
-        return f"no {identity.adapter}: {identity.error_code}{found}"
+        found = f" (it says it is {identity.product})" if identity.product else ""
+        program = identity.requested_executable
+        return f"{program} is not {identity.adapter}: {identity.error_code}{found}"
     if written:
         return f"{identity.adapter} wrote files when it was asked for its version"
     return None
