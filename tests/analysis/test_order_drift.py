@@ -40,7 +40,7 @@ class TestPlannedSample:
         assert 1 - (1 - confidence) ** (1 / size) <= bound * (1 + 1e-9)
         assert size == 1 or 1 - (1 - confidence) ** (1 / (size - 1)) > bound * (1 - 1e-9)
 
-    @pytest.mark.parametrize("bound", [0, 1, -0.1, math.nan, "0.05", True])
+    @pytest.mark.parametrize("bound", [0, 1, -0.1, math.nan, "0.05", True, 1e-300, 5e-324])
     def test_other_bounds_are_refused(self, bound):
         with pytest.raises(InputError):
             planned_sample(bound)

@@ -240,6 +240,27 @@ def test_standard_input(contract, folder, monkeypatch):
 
 
 class TestCheckOrder:
+    @pytest.mark.parametrize(
+        ("options", "code"),
+        [
+            (("--bound", "1e-300"), "INVALID_DATA"),
+            (("--bound", "5e-324"), "INVALID_DATA"),
+            (("--sample", "9" * 30), "INVALID_DATA"),
+            (("--interleave", "--repeats", "99999999999"), "ORDER_CHECK_TOO_LARGE"),
+            (("--sample", "5", "--repeats", "99999999999"), "ORDER_CHECK_TOO_LARGE"),
+        ],
+    )
+    def test_numbers_beyond_every_check_are_refused_at_once(self, contract, options, code):
+        outcome = contract("check-order", "p.json", "r.json", *options)
+        assert error(outcome) == code
+        assert len(outcome.err) < 400
+
+    def test_a_timeout_may_be_longer_than_any_wait(self, contract):
+        outcome = contract(
+            "check-order", "p.json", "r.json", "--hook", "hooks:clean", "--timeout", "1e300"
+        )
+        assert outcome.json["conforms_within_coverage"] is True
+
     def test_a_hook_that_drifts_is_found(self, contract):
         outcome = contract(
             "check-order", "p.json", "r.json", "--hook", "hooks:drifts", "--strict-exit"

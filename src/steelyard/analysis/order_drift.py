@@ -29,7 +29,12 @@ from steelyard.evaluators.contract.calls import Evaluator, Subject, admit
 from steelyard.evaluators.contract.observations import Order
 from steelyard.evaluators.contract.order_check import MOST_RULES
 from steelyard.evaluators.contract.witnesses import swap_path
-from steelyard.stats.checks import check_count, check_open_unit, check_positive_count
+from steelyard.stats.checks import (
+    LARGEST_EXACT_COUNT,
+    check_count,
+    check_open_unit,
+    check_positive_count,
+)
 
 DEFAULT_BOUND = 0.05
 """Bound that a sample is planned for when neither its size nor a bound is given."""
@@ -54,6 +59,12 @@ def planned_sample(bound: float, confidence: float = 0.95) -> int:
     int
         The least N with 1 - (1 - confidence)^(1/N) <= bound.
 
+    Raises
+    ------
+    InputError
+        For a bound or confidence out of its range, or a bound so small that the sample would not
+        be a count.
+
     Examples
     --------
     >>> planned_sample(0.05), planned_sample(0.01), planned_sample(0.001)
@@ -61,7 +72,10 @@ def planned_sample(bound: float, confidence: float = 0.95) -> int:
     """
     share = check_open_unit("bound", bound)
     log_alpha = math.log1p(-check_open_unit("confidence", confidence))
-    size = max(1, math.floor(log_alpha / math.log1p(-share)))
+    quotient = log_alpha / math.log1p(-share)
+    if quotient > LARGEST_EXACT_COUNT:
+        raise InputError(f"bound is {bound}; no sample that can be drawn shows so small a share")
+    size = max(1, math.floor(quotient))
     while -math.expm1(log_alpha / size) > share:  # the quotient may be a rounding too small
         size += 1
     return size
@@ -182,9 +196,9 @@ def _run(
     if evaluator is None and fresh is not None:
         evaluator = fresh()
     order_count = len(plan.design.orders)
+    subject.check_work(order_count * plan.repeats + 1)  # before the schedule takes memory
     schedule = shuffled_places(order_count, plan.repeats, plan.seed)
     schedule.append(0)  # the declared order once more, after everything else
-    subject.check_work(len(schedule))
     log = RunLog(subject, evaluator, plan.design)
     if not log.run(schedule):
         return summarise(log, plan, confidence, None)

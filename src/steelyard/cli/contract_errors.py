@@ -1,7 +1,8 @@
 """The verb group whose errors are JSON: every one of them, those of the command line included.
 
 A program that calls ``steelyard contract`` reads one object from standard error and a code from
-it. Messages never repeat what was typed: it may be a path or a value.
+it. Messages about documents and usage never repeat what was typed: it may be a path or a value.
+Those of other rooms (an unknown study, a number out of its range) say what they are about.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ NOT_JSON = "not_json"
 
 _WORKER = "steelyard.evaluators.contract.hook_worker"
 _GRACE_SECONDS = 1.0  # for a program that ends by itself once its input has ended
+_LONGEST_WAIT = 3_600.0  # seconds; the system's own limit is lower than what a float may hold
 _CHUNK = 65_536
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}")
 
@@ -149,7 +150,7 @@ class SubprocessEvaluator:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise EvaluatorFailure("timeout", f"no answer within {self.timeout:g} s")
-                for key, _ in selector.select(left):
+                for key, _ in selector.select(min(left, _LONGEST_WAIT)):
                     if key.fileobj is program.requests:
                         to_send = self._send(program.requests.fileno(), to_send)
                         if not to_send:
