@@ -6,6 +6,7 @@ Each question is a function of a `Compatibility`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gate_contexts import TOOLS, action, evidence, permission, refund, rule, with_action
@@ -15,6 +16,7 @@ from steelyard.evaluators.gate import (
     Decision,
     Gate,
     GateSettings,
+    context_from_documents,
     evaluate_proposal,
     read_context,
 )
@@ -74,6 +76,20 @@ def old_evidence(compatibility: Compatibility) -> int:
     """Return how many conflicts an item from 2001 is in, beside one without a date."""
     items = [evidence("e1", retrieved_at="2001-01-01T00:00:00Z"), evidence("e2")]
     return len(decide(refund(evidence=items), compatibility).graph.evidence_conflicts)
+
+
+def documented(trust: Any) -> Callable[..., list[tuple[str, float]]]:
+    """Return a function of a compatibility: what a host's item and a document become."""
+
+    def ask(compatibility: Compatibility) -> list[tuple[str, float]]:
+        document = {"id": "d", "text": "t", "score": 0.75, "metadata": {"trust": trust}}
+        host = {"evidence": [evidence("host")]}
+        # The metadata may hold NaN: only what becomes of the number is asked here.
+        loose = replace(compatibility, nonfinite_facts=True)
+        found = context_from_documents([document], "q", host=host, compatibility=loose)
+        return [(item.id, item.trust) for item in found.evidence]
+
+    return ask
 
 
 def first_resolving(data: dict[str, Any]) -> Callable[..., Any]:

@@ -38,6 +38,9 @@ from steelyard.evaluators.gate.schemas import (
 from steelyard.evaluators.gate.settings import ContradictionWeights, GateSettings
 from vectors.gate_cases import decoded
 
+ONE_KIND = {"dataclass_type": "model_type"}
+"""Ours returns plain dataclasses where the published gate has models: one fault, two names."""
+
 NOT_CONTEXTS: dict[str, Any] = {"dict": {"query": "q"}, "none": None, "string": "q"}
 
 
@@ -57,7 +60,10 @@ def validation(read: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], dict
         try:
             made = read(decoded(data["data"]))
         except ValidationError as error:
-            fields = sorted([".".join(map(str, f["loc"])), f["type"]] for f in error.errors())
+            fields = sorted(
+                [".".join(map(str, f["loc"])), ONE_KIND.get(f["type"], f["type"])]
+                for f in error.errors()
+            )
             return {"error_class": "ValidationError", "errors": fields}
         if "show" not in data:
             return {"ok": True}

@@ -23,6 +23,7 @@ from gate_questions import (
     decide,
     directive,
     distance,
+    documented,
     first_resolving,
     gathered,
     old_evidence,
@@ -172,6 +173,9 @@ ROWS: list[tuple[str, Callable[[Compatibility], Any], Any, Any]] = [
         "open_dialectic",
     ),
     ("substring_lexemes", regime("refund"), "closed_formal", "open_dialectic"),
+    ("lossy_documents", documented(0.25), [("d", 0.25)], [("host", 0.5), ("d", 0.25)]),
+    ("lossy_documents", documented(float("nan")), [("d", 1.0)], [("host", 0.5), ("d", 0.75)]),
+    ("lossy_documents", documented(True), [("d", 1.0)], [("host", 0.5), ("d", 0.75)]),
 ]
 
 

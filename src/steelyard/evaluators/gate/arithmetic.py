@@ -1,24 +1,29 @@
 """Arithmetic in a query, computed without executing anything and within bounds.
 
 The grammar is Python's; of its expressions only numbers, ``+ - * / // **`` and parentheses are
-computed. Integers may have `MAX_BITS` bits: ``9**9**9`` is refused before it is computed.
+computed, and only if nothing else stands in the text. Integers may have `MAX_BITS` bits:
+``9**9**9`` is refused before it is computed. No step recurses, so that a long sum is computed
+wherever the caller stands.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-MAX_LENGTH = 1_000
+MAX_LENGTH = 5_000
 """Characters of an expression."""
 
-MAX_BITS = 13_000
-"""Bits of an integer result: about 3,900 digits; Python converts no more than 4,300 to text."""
+MAX_BITS = 14_285
+"""Bits of an integer of 4,300 digits, the most that Python converts to text."""
+
+_TOO_LARGE = 10**4_300
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class Arithmetic:
     value : int, float, complex, bool or None
         The value.
     division_by_zero : bool
-        Whether it divides by zero.
+        Whether it is arithmetic that divides by zero.
     math_shaped : bool
         Whether it looks like mathematics that is not computed: a bare name, ``%``, or a
         division by zero.
@@ -68,19 +73,26 @@ def probe_expression(query: str) -> Arithmetic:
 
 @lru_cache(maxsize=512)
 def _probe(text: str) -> Arithmetic:
-    computation = _Computation()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the parser warns of odd literals such as "1if"
             tree = ast.parse(text, mode="eval")
-        value = computation.value(tree.body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        operations = _postfix(tree.body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _NOT_ARITHMETIC
-    by_zero = computation.division_by_zero
-    return Arithmetic(value is not None, value, by_zero, computation.math_shaped or by_zero)
+    if not all(map(_computable, operations)):
+        return Arithmetic(math_shaped=any(map(_looks_like_mathematics, operations)))
+    try:
+        return Arithmetic(eligible=True, value=_computed(operations))
+    except ZeroDivisionError:
+        return Arithmetic(division_by_zero=True, math_shaped=True)
+    except (ValueError, OverflowError, TypeError):  # a complex number has no floor: TypeError
+        return _NOT_ARITHMETIC
 
 
-_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -90,52 +102,61 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-@dataclass(slots=True)
-class _Computation:
-    """One walk over an expression: its value, and what it looks like where it has none."""
+def _postfix(root: ast.expr) -> list[ast.expr]:
+    """Return the operands and operations of an expression, each after its own operands.
 
-    math_shaped: bool = False
-    division_by_zero: bool = False
-
-    def value(self, node: ast.expr) -> Any:
-        """Return the value of a node, or None where it has none; look at every operand."""
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, int | float) else None
+    What is neither is not looked into: ``f(a % b)`` is one operand.
+    """
+    found: list[ast.expr] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        found.append(node)
         if isinstance(node, ast.UnaryOp):
-            return self._unary(node)
-        if isinstance(node, ast.BinOp):
-            return self._binary(node)
-        self.math_shaped |= isinstance(node, ast.Name)
-        return None
-
-    def _unary(self, node: ast.UnaryOp) -> Any:
-        value = self.value(node.operand)
-        if value is None or not isinstance(node.op, ast.UAdd | ast.USub):
-            return None
-        return -value if isinstance(node.op, ast.USub) else +value
-
-    def _binary(self, node: ast.BinOp) -> Any:
-        left, right = self.value(node.left), self.value(node.right)
-        self.math_shaped |= isinstance(node.op, ast.Mod)
-        operation = _OPERATIONS.get(type(node.op))
-        if operation is None or left is None or right is None:
-            return None
-        if _too_large(node.op, left, right):
-            return None
-        try:
-            return operation(left, right)
-        except ZeroDivisionError:
-            self.division_by_zero = True
-        except TypeError:  # a complex number has no floor
-            pass
-        return None
+            pending.append(node.operand)
+        elif isinstance(node, ast.BinOp):
+            pending += [node.left, node.right]
+    return found[::-1]
 
 
-def _too_large(operation: ast.operator, left: Any, right: Any) -> bool:
-    """Return whether a product or power of integers would be too large, before computing it."""
-    if not (isinstance(left, int) and isinstance(right, int)):
-        return False
-    bits = left.bit_length() + right.bit_length()
+def _computable(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
+    return isinstance(node, ast.UnaryOp | ast.BinOp) and type(node.op) in _OPERATIONS
+
+
+def _looks_like_mathematics(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+    )
+
+
+def _computed(operations: Sequence[ast.expr]) -> Any:
+    """Return the value of a computable expression; whatever Python raises is raised."""
+    values: list[Any] = []
+    for node in operations:
+        if isinstance(node, ast.Constant):
+            values.append(node.value)
+        elif isinstance(node, ast.UnaryOp):
+            values.append(_OPERATIONS[type(node.op)](values.pop()))
+        elif isinstance(node, ast.BinOp):
+            right, left = values.pop(), values.pop()
+            if isinstance(left, int) and isinstance(right, int):
+                _check_size(node.op, left, right)
+            values.append(_OPERATIONS[type(node.op)](left, right))
+    value = values.pop()
+    if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+        raise OverflowError("the integer is too large")
+    return value
+
+
+def _check_size(operation: ast.operator, left: int, right: int) -> None:
+    """Raise before an integer would be computed that is too large, as far as bits tell."""
+    bits = max(left.bit_length(), right.bit_length())
     if isinstance(operation, ast.Pow):
-        bits = left.bit_length() * right if right > 0 else 0
-    return bits > MAX_BITS
+        if right > 0 and abs(left) > 1:
+            bits = math.floor(right * math.log2(abs(left))) + 1
+    elif isinstance(operation, ast.Mult):
+        bits = left.bit_length() + right.bit_length() - 1
+    if bits > MAX_BITS:
+        raise OverflowError("the integer would be too large")

@@ -94,16 +94,19 @@ def _abstain(why: str, lacking: bool, code: str = reasons.UNBOUND_PATH) -> Causa
 
 
 def _question(situation: Situation) -> _Question | None:
-    """Return treatment and outcome as named, or else inferred from payload and objective."""
+    """Return treatment and outcome as named, or else inferred from payload and objective.
+
+    A name that is empty, or no name at all (null, 0, false), counts as not given.
+    """
     payload = situation.payload
     treatment, outcome = payload.get("treatment"), payload.get("outcome")
-    inferred = treatment is None or outcome is None
-    if treatment is None:
+    inferred = not treatment or not outcome
+    if not treatment:
         treatment = next((key for key in payload if key not in CAUSAL_KEYS), None)
     objective = situation.context.objective
-    if outcome is None and objective is not None and objective.terms:
+    if not outcome and objective is not None and objective.terms:
         outcome = objective.terms[0].fact_key
-    if treatment is None or outcome is None:
+    if not treatment or not outcome:
         return None
     return _Question(str(treatment), str(outcome), inferred)
 
@@ -214,5 +217,5 @@ def _result(
                 citations or [Citation(CitationKind.HYPOTHESIS, hypothesis)],
             )
         ],
-        premise_ids=list(dict.fromkeys(edges)),
+        premise_ids=edges,
     )

@@ -54,6 +54,13 @@ def _with_code(result: EvaluatorResult, code: str) -> EvaluatorResult:
     return replace(result, reason_codes=codes)
 
 
+def _with_codes_once(result: EvaluatorResult) -> EvaluatorResult:
+    codes = list(dict.fromkeys(result.reason_codes))
+    if len(codes) == len(result.reason_codes):
+        return result  # as always with our own evaluators
+    return replace(result, reason_codes=codes)
+
+
 def _known_references(situation: Situation) -> dict[CitationKind, set[str]]:
     context = situation.context
     graph = context.causal_graph
@@ -89,10 +96,10 @@ def _with_known_citations(claim: Claim, known: dict[CitationKind, set[str]]) -> 
 
 
 def with_uncited_penalty(results: Results, penalty: float) -> Results:
-    """Lower the confidence of claims that rest on nothing."""
+    """Lower the confidence of claims that rest on nothing; keep every reason code once."""
     kept: Results = {}
     for name, result in results.items():
-        kept[name] = result
+        kept[name] = _with_codes_once(result)
         if any(not claim.citations for claim in result.claims):
             claims = [
                 claim if claim.citations else replace(claim, confidence=claim.confidence * penalty)
@@ -103,11 +110,11 @@ def with_uncited_penalty(results: Results, penalty: float) -> Results:
 
 
 def without_mismatched_claims(results: Results) -> Results:
-    """Drop claims that speak for another verdict than the one that was given."""
+    """Drop claims that speak for another verdict than was given; keep every reason code once."""
     kept: Results = {}
     for name, result in results.items():
         claims = [claim for claim in result.claims if _speaks_for(claim, result.verdict)]
-        kept[name] = result
+        kept[name] = _with_codes_once(result)
         if len(claims) < len(result.claims):
             kept[name] = replace(_with_code(result, reasons.POLARITY_MISMATCH), claims=claims)
     return kept

@@ -29,7 +29,8 @@ any_conflict_counts       any two contradicting items force        both sides mu
                                                                    only named keys soften a block
 order_dependent_unknowns  ``missing or true`` is unknown,          Kleene's logic: both are true
                           ``true or missing`` is true
-literals_only             a comparison's right side is a literal   it may be a path as well
+literals_only             a comparison's right side is a literal,  it may be a path as well; digits
+                          of any script's digits                   are 0 to 9
 wall_clock                ages of evidence read the clock          ages need an injected time
 unbound_tools             EXECUTE returns the caller's whole list  the action's name must be in
                                                                    the list, and only it returns
@@ -48,6 +49,8 @@ pooled_variation          values of different metrics share one    each metric h
                           coefficient of variation                 largest counts
 substring_lexemes         ``disallowed`` counts as ``allow``; a    whole words; one word is no
                           one-word query is mathematics            mathematics
+lossy_documents           documents replace the host's evidence;   they join it; trust is a finite
+                          a trust of NaN or ``true`` is full       number, else the score
 ========================  =======================================  ==============================
 
 What a load-dependent time limit does to a published decision has no flag: time limits exist only
@@ -85,6 +88,7 @@ class Compatibility:
     distance_of_agreement: bool = False
     pooled_variation: bool = False
     substring_lexemes: bool = False
+    lossy_documents: bool = False
 
 
 DEFAULT = Compatibility()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +28,7 @@ _SETTLED = {
     Disposition.INSUFFICIENT_EVIDENCE: Directive.GATHER,
     Disposition.CONFLICT: Directive.ESCALATE,
 }
-_FACT_IN_TEXT = re.compile(r"\bfact\.(\w+)|\bmissing (?:required )?fact (\w+)")
+_MISSING = ("missing required fact ", "missing fact ")
 
 _SENTENCES = {
     reasons.NOT_AUTHORISED: "No trusted permission covers this action.",
@@ -162,8 +161,10 @@ def to_envelope(
         directive, codes = _guarded(graph, action, allowed_tools, compatibility)
     tools: tuple[str, ...] = ()
     digest = ""
+    if directive is Directive.EXECUTE and compatibility.unbound_tools:
+        tools = tuple(allowed_tools or ())
     if directive is Directive.EXECUTE and action is not None:
-        tools = tuple(allowed_tools or ()) if compatibility.unbound_tools else (action.name,)
+        tools = tools if compatibility.unbound_tools else (action.name,)
         digest = action_sha256(action)
     gather: tuple[str, ...] = ()
     if directive is Directive.GATHER:
@@ -173,6 +174,13 @@ def to_envelope(
 
 def directive_of(graph: DecisionGraph) -> Directive:
     """Return the directive before permission and allowed tools are looked at."""
+    directive = _wanted(graph)
+    held = directive is Directive.EXECUTE and graph.review_required
+    return Directive.ESCALATE if held else directive
+
+
+def _wanted(graph: DecisionGraph) -> Directive:
+    """Return the directive before it is looked at whether a person must review it."""
     if graph.eligibility.directive is not None:
         return graph.eligibility.directive
     if graph.disposition in _SETTLED:
@@ -183,7 +191,7 @@ def directive_of(graph: DecisionGraph) -> Directive:
     action = graph.hypothesis.action
     if action is None or action.kind is ActionKind.ASSERTION:
         return Directive.ANSWER
-    return Directive.ESCALATE if graph.review_required else Directive.EXECUTE
+    return Directive.EXECUTE
 
 
 def _guarded(
@@ -214,6 +222,8 @@ def _keys_to_gather(graph: DecisionGraph, compatibility: Compatibility) -> Itera
                 yield from (key for key in check.cited_fact_keys if key not in facts)
     for result in graph.evaluators.values():
         yield from _keys_of(result, compatibility)
+    if graph.tau_effective is None:  # nobody was heard: the checks have named what is missing
+        return
     for spec in graph.context.fact_specs.values():
         if spec.required and spec.key not in facts:
             yield spec.key
@@ -227,8 +237,14 @@ def _keys_of(result: EvaluatorResult, compatibility: Compatibility) -> Iterator[
 
 
 def keys_in_text(text: str) -> list[str]:
-    """Return the facts that a sentence names, as ``fact.KEY`` or ``missing fact KEY``."""
-    return [after_point or named for after_point, named in _FACT_IN_TEXT.findall(text)]
+    """Return the facts that the published gate finds in a sentence.
+
+    That is the word after ``missing fact`` or ``missing required fact`` at its beginning, and
+    the letters and digits after the first ``fact.``, whatever stands between them.
+    """
+    named = [text.removeprefix(words).split()[:1] for words in _MISSING if text.startswith(words)]
+    letters = "".join(c for c in text.partition("fact.")[2] if c.isalnum() or c == "_")
+    return [key for keys in (*named, [letters]) for key in keys if key]
 
 
 def action_sha256(action: CandidateAction) -> str:

@@ -8,7 +8,7 @@ request, and a lifted rule is not trusted unless the published behaviour is aske
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from steelyard.evaluators.gate.compatibility import DEFAULT, Compatibility
@@ -44,7 +44,8 @@ def context_from_documents(
         Whether facts, rules, constraints and causal graphs are read from metadata. The host's
         own facts, and any rules or constraints that it states, take precedence.
     compatibility : Compatibility
-        Whether the published, lenient reading is wanted.
+        Whether the published, lenient reading is wanted. By default the host's own evidence
+        stands before that of the documents.
 
     Raises
     ------
@@ -53,7 +54,11 @@ def context_from_documents(
     """
     found = [_read(document, position) for position, document in enumerate(documents)]
     fields: dict[str, Any] = {"query": query, **(host or {})}
-    fields["evidence"] = [*fields.get("evidence", ()), *(_evidence(one) for one in found)]
+    lossy = compatibility.lossy_documents
+    number = _loose_number if lossy else _number
+    own = () if lossy else fields.get("evidence") or ()
+    if isinstance(own, list | tuple):  # anything else is left to the schema to refuse
+        fields["evidence"] = [*own, *(_evidence(one, number) for one in found)]
     if lift:
         _lift([one["metadata"] for one in found], fields, compatibility)
     return validated(ReasoningContext, fields, where="documents", compatibility=compatibility)
@@ -88,17 +93,17 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _evidence(document: dict[str, Any]) -> dict[str, Any]:
+def _evidence(document: dict[str, Any], number: Callable[[Any], float | None]) -> dict[str, Any]:
     metadata = document["metadata"]
-    trust = _first(_number(metadata.get("trust")), _number(document["score"]), 0.5)
+    trust = _first(number(metadata.get("trust")), number(document["score"]), 0.5)
     claims = metadata.get("numeric_claims")
     numbers = claims.items() if isinstance(claims, Mapping) else ()
     return {
         "id": document["id"],
         "content": document["text"],
         "source": document["source"],
-        "trust": min(1.0, max(0.0, trust)),
-        "freshness_hours": _number(metadata.get("freshness_hours")),
+        "trust": max(0.0, min(1.0, trust)),
+        "freshness_hours": number(metadata.get("freshness_hours")),
         "retrieved_at": metadata.get("retrieved_at"),
         "numeric_claims": {
             str(key): value
@@ -111,44 +116,63 @@ def _evidence(document: dict[str, Any]) -> dict[str, Any]:
 
 def _number(value: Any) -> float | None:
     """Return a finite number, also of a text that is one; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    number = None if isinstance(value, bool) else _loose_number(value)
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _loose_number(value: Any) -> float | None:
+    """Return what is a number to Python: also a boolean, NaN and the infinities."""
+    if not isinstance(value, int | float | str):
         return None
     try:
-        number = float(value)
+        return float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
 
 
 def _lift(
     metadata: list[dict[str, Any]], fields: dict[str, Any], compatibility: Compatibility
 ) -> None:
-    """Add to a context's fields what the documents' metadata states; the first one wins."""
-    facts = dict(fields.get("structured_facts", {}))
+    """Add to a context's fields what the documents' metadata states; the first one wins.
+
+    What is stated in the form of a rule, constraint or graph must be one: a rule that is left
+    out for a fault in it would be a rule that nobody misses.
+    """
+    facts = dict(_mapping(fields.get("structured_facts")))
     rules: dict[str, Any] = {}
     constraints: dict[str, Any] = {}
     nodes: dict[str, None] = {}
     edges: dict[str, Any] = {}
-    for one in metadata:
+    for position, one in enumerate(metadata, start=1):
         for key, value in _mapping(one.get("facts")).items():
             facts.setdefault(key, {"key": key, "value": value})
-        rule = _mapping(one.get("policy_rule"))
-        if "id" in rule:
-            trusted = compatibility.lenient_schemas
-            rules.setdefault(rule["id"], rule if trusted else {**rule, "authority": "unknown"})
-        constraint = _mapping(one.get("constraint"))
-        if "id" in constraint:
-            constraints.setdefault(constraint["id"], constraint)
-        graph = _mapping(one.get("causal_graph"))
-        nodes.update(dict.fromkeys(map(str, graph.get("nodes", ()))))
-        for edge in graph.get("edges", ()):
-            edges.setdefault(str(_mapping(edge).get("edge_id")), edge)
-    fields["structured_facts"] = facts
+        for name, lifted in (("policy_rule", rules), ("constraint", constraints)):
+            stated = one.get(name)
+            if isinstance(stated, Mapping):
+                lifted.setdefault(str(stated.get("id")), dict(stated))
+        _lift_graph(one.get("causal_graph"), position, nodes, edges)
+    if not compatibility.lenient_schemas:
+        rules = {name: {**rule, "authority": "unknown"} for name, rule in rules.items()}
+    if facts:
+        fields["structured_facts"] = facts
     for name, lifted in (("policy_rules", rules), ("constraints", constraints)):
-        if not fields.get(name):
+        if lifted and not fields.get(name):
             fields[name] = list(lifted.values())
     if edges and fields.get("causal_graph") is None:
         fields["causal_graph"] = {"nodes": list(nodes), "edges": list(edges.values())}
+
+
+def _lift_graph(graph: Any, position: int, nodes: dict[str, None], edges: dict[str, Any]) -> None:
+    if not isinstance(graph, Mapping):
+        return
+    for name in ("nodes", "edges"):
+        if not isinstance(graph.get(name), list | tuple):
+            raise GateInputError(
+                f"document {position}: its causal_graph needs {name}, which is a list"
+            )
+    nodes.update(dict.fromkeys(map(str, graph["nodes"])))
+    for edge in graph["edges"]:
+        edges.setdefault(str(_mapping(edge).get("edge_id")), edge)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -123,15 +123,17 @@ def _note_unsettled(claim: AlignedClaim, findings: ClaimFindings) -> None:
 
 
 def _weigh_evidence(situation: Situation, findings: ClaimFindings) -> None:
-    published = situation.compatibility.any_conflict_counts
+    material = [c for c in situation.weighty_conflicts if c.kind in _MATERIAL]
+    if not material:
+        return
+    findings.material_conflict = True
+    if situation.compatibility.any_conflict_counts:
+        # By id, and so every item of an id that repeats, as published.
+        names = {name for conflict in material for name in (conflict.left, conflict.right)}
+        sides = [item for item in situation.evidence if item.id in names]
+        findings.disputed.update(*(side.numeric_claims for side in sides))
+        findings.unknown_provenance |= any(not side.numeric_claims for side in sides)
+        return
     items = {item.id: item for item in situation.evidence}
-    for conflict in situation.weighty_conflicts:
-        if conflict.kind not in _MATERIAL:
-            continue
-        findings.material_conflict = True
-        sides = (items[conflict.left], items[conflict.right])
-        if published:
-            findings.disputed.update(*(side.numeric_claims for side in sides))
-            findings.unknown_provenance |= any(not side.numeric_claims for side in sides)
-        else:
-            findings.disputed |= keys_in_doubt(conflict, sides)
+    for conflict in material:
+        findings.disputed |= keys_in_doubt(conflict, (items[conflict.left], items[conflict.right]))

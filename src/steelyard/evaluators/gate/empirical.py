@@ -91,8 +91,8 @@ def _severe_keys(situation: Situation) -> set[str]:
     if not pairs:
         return set()
     claims: dict[str, set[str]] = {}
-    for item in situation.evidence:
-        claims.setdefault(item.id, set()).update(item.numeric_claims)
+    for item in situation.evidence:  # the first of an id that repeats, as published
+        claims.setdefault(item.id, set(item.numeric_claims))
     return {key for left, right in pairs for key in claims[left] & claims[right]}
 
 
@@ -127,15 +127,15 @@ def _compare(situation: Situation, observed: _Observed, key: str, target: float)
     spec = situation.context.fact_specs.get(key)
     step = spec.step if spec is not None else None
     tolerance = step if step is not None else max(0.05 * abs(target), 1e-9)
-    excess = _excess(_direction(situation, key), value, target)
+    direction = _direction(situation, key)
     if key in observed.severe:
-        if _straddles(observed.samples[key], target):
+        if _straddles(observed.samples[key], target, value):
             observed.straddling = True
         else:
             observed.cautioned = True
-    if excess <= tolerance:
+    if _reaches(direction, value, target, tolerance):
         polarity, confidence, how = 1.0, CONFIDENCE, "meets"
-    elif excess <= 3 * tolerance:
+    elif _reaches(direction, value, target, 3 * tolerance):
         polarity, confidence, how = 0.0, NEAR_CONFIDENCE, "nearly meets"
         observed.cautioned = True
     else:
@@ -169,17 +169,26 @@ def _direction(situation: Situation, key: str) -> str:
     return "minimize" if key.lower() in _P_VALUES else "hit"
 
 
-def _excess(direction: str, value: float, target: float) -> float:
-    """Return how far a value is on the wrong side of its target."""
+def _reaches(direction: str, value: float, target: float, tolerance: float) -> bool:
+    """Return whether a value is no further than a tolerance on the wrong side of its target.
+
+    The tolerance is added to the target: 0.4 is within 0.1 of 0.3, although in doubles their
+    difference is above 0.1.
+    """
     if direction == "minimize":
-        return value - target
-    return target - value if direction == "maximize" else abs(value - target)
+        return value <= target + tolerance
+    if direction == "maximize":
+        return value >= target - tolerance
+    return abs(value - target) <= tolerance
 
 
-def _straddles(samples: Sequence[tuple[float, float]], target: float) -> bool:
-    """Return whether trusted sources stand on both sides of a target."""
+def _straddles(samples: Sequence[tuple[float, float]], target: float, value: float) -> bool:
+    """Return whether trusted sources stand on both sides of a target.
+
+    A value that was observed exactly at the target is on neither side: it is not contested.
+    """
     trusted = [value for value, trust in samples if trust >= HIGH_TRUST]
-    return bool(trusted) and min(trusted) < target < max(trusted)
+    return bool(trusted) and value != target and min(trusted) < target < max(trusted)
 
 
 def _abstain(observed: _Observed, question: str) -> EvaluatorResult:
@@ -226,11 +235,14 @@ def _confidence(situation: Situation, observed: _Observed) -> float:
 
 def _variation(values: Sequence[float]) -> float:
     """Return population standard deviation over mean, 0 for mean 0, infinity if undefined."""
-    mean = sum(values) / len(values)
+    if not all(map(math.isfinite, values)):
+        return math.inf
+    # A power of two changes no digit, and after it nothing overflows.
+    exponent = max(math.frexp(value)[1] for value in values)
+    scaled = [math.ldexp(value, -exponent) for value in values]
+    mean = math.fsum(scaled) / len(scaled)  # an exact sum: rounding must not make it 0
     if mean == 0:
         return 0.0
-    # A product overflows to infinity where a power would raise.
-    squares = sum((value - mean) * (value - mean) for value in values)
-    deviation = math.sqrt(squares / len(values))
-    variation = abs(deviation / mean)
+    squares = math.fsum((value - mean) * (value - mean) for value in scaled)
+    variation = math.sqrt(squares / len(scaled)) / abs(mean)
     return variation if math.isfinite(variation) else math.inf

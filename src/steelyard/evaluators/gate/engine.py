@@ -111,6 +111,8 @@ class Gate:
             known=self.evaluators,
         )
         found.reason_codes.extend(selection.reason_codes)
+        if narrowed.context.rules:
+            found.reason_codes.append(reasons.UNSTRUCTURED_RULE_IGNORED)
         examination = Examination(narrowed, eligibility, found)
         if not selection.independence_ok:
             return examination.closed(selection.names, reasons.SELECTOR_INDEPENDENCE)

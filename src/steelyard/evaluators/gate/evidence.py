@@ -25,9 +25,9 @@ SEVERE = 0.7
 def active_evidence(context: ReasoningContext) -> list[EvidenceItem]:
     """Return the items that no valid chain of supersessions replaces.
 
-    An item is dropped only if every link of its chain of ``superseded_by`` is good: the target
-    exists, was not visited yet, has the same source and no less trust. With repeated ids every
-    item stands.
+    An item is dropped only if every link of its chain of ``superseded_by`` is good: it is the id
+    of an item that exists, was not visited yet, has the same source and no less trust. With
+    repeated ids every item stands.
     """
     items = context.evidence
     by_id = {item.id: item for item in items}
@@ -37,18 +37,18 @@ def active_evidence(context: ReasoningContext) -> list[EvidenceItem]:
 
 
 def _superseded(item: EvidenceItem, by_id: dict[str, EvidenceItem]) -> bool:
-    successor = item.metadata.get("superseded_by")
-    if not isinstance(successor, str):
+    if "superseded_by" not in item.metadata:
         return False
     visited = {item.id}
-    while isinstance(successor, str):
-        target = by_id.get(successor)
-        if target is None or successor in visited:
+    while "superseded_by" in item.metadata:
+        successor = item.metadata["superseded_by"]
+        target = by_id.get(successor) if isinstance(successor, str) else None
+        if target is None or target.id in visited:
             return False
         if target.source != item.source or target.trust < item.trust:
             return False
-        visited.add(successor)
-        item, successor = target, target.metadata.get("superseded_by")
+        visited.add(target.id)
+        item = target
     return True
 
 

@@ -49,15 +49,15 @@ def judge_policy(situation: Situation) -> EvaluatorResult:
         a rule could not be evaluated or there is none, else approve.
     """
     scan = _Scan(situation.hypothesis.id)
-    for rule in situation.rules:
-        _read(situation, rule, scan)
-        if scan.vetoed:
-            break
     if not situation.rules:
         scan.codes.setdefault(reasons.MISSING_POLICY_RULES)
         scan.questions.append("there is no rule that counts")
     if situation.context.rules:
         scan.codes.setdefault(reasons.UNSTRUCTURED_RULE_IGNORED)
+    for rule in situation.rules:
+        _read(situation, rule, scan)
+        if scan.vetoed:
+            break
     return _result(scan)
 
 

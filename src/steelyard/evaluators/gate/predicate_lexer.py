@@ -8,7 +8,7 @@ from typing import Any, Literal
 MAX_LENGTH = 20_000
 """Longest predicate in characters."""
 
-MAX_DIGITS = 4_000
+MAX_DIGITS = 4_300
 """Longest number in characters; Python converts no integer of more than 4,300 digits."""
 
 MAX_TOKENS = 10_000
@@ -46,13 +46,16 @@ class Token:
     position: int
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str, *, any_number: bool = False) -> list[Token]:
     """Split a predicate into tokens.
 
     Parameters
     ----------
     text : str
         At most `MAX_LENGTH` characters.
+    any_number : bool, default False
+        Whether digits of every script are digits, and a number beyond the doubles is infinite,
+        as published.
 
     Returns
     -------
@@ -62,8 +65,8 @@ def tokens_of(text: str) -> list[Token]:
     Raises
     ------
     PredicateError
-        A character that starts no token, a string without its end, a number with two points or
-        too many digits, or too much text.
+        A character that starts no token, a string without its end, a number with two points, with
+        too many digits or beyond the doubles, or too much text.
     """
     if len(text) > MAX_LENGTH:
         raise PredicateError(f"{len(text)} characters; at most {MAX_LENGTH} are accepted")
@@ -75,12 +78,12 @@ def tokens_of(text: str) -> list[Token]:
             continue
         if len(found) == MAX_TOKENS:
             raise PredicateError(f"more than {MAX_TOKENS} tokens")
-        token, position = _token_at(text, position)
+        token, position = _token_at(text, position, any_number)
         found.append(token)
     return found
 
 
-def _token_at(text: str, start: int) -> tuple[Token, int]:
+def _token_at(text: str, start: int, any_number: bool) -> tuple[Token, int]:
     character = text[start]
     for operator in _OPERATORS:
         if text.startswith(operator, start):
@@ -89,14 +92,15 @@ def _token_at(text: str, start: int) -> tuple[Token, int]:
         return Token("punctuation", character, start), start + 1
     if character in "'\"":
         return _string_at(text, start)
-    if _is_digit(character) or (character == "-" and _is_digit(text[start + 1 : start + 2])):
-        return _number_at(text, start)
+    is_digit = str.isdigit if any_number else _is_plain_digit
+    if is_digit(character) or (character == "-" and is_digit(text[start + 1 : start + 2])):
+        return _number_at(text, start, any_number)
     if character == "_" or character.isalpha():
         return _word_at(text, start)
     raise PredicateError(f"the character {character!r} at {start} starts nothing")
 
 
-def _is_digit(character: str) -> bool:
+def _is_plain_digit(character: str) -> bool:
     """Return whether a character is one of 0 to 9; Unicode has digits that look like them."""
     return character != "" and character in "0123456789"
 
@@ -116,17 +120,21 @@ def _string_at(text: str, start: int) -> tuple[Token, int]:
     raise PredicateError(f"the string at {start} has no end")
 
 
-def _number_at(text: str, start: int) -> tuple[Token, int]:
+def _number_at(text: str, start: int, any_number: bool) -> tuple[Token, int]:
+    is_digit = str.isdigit if any_number else _is_plain_digit
     end = start + 1
-    while end < len(text) and (_is_digit(text[end]) or text[end] == "."):
+    while end < len(text) and (is_digit(text[end]) or text[end] == "."):
         end += 1
     digits = text[start:end]
     if digits.count(".") > 1:
         raise PredicateError(f"the number at {start} has more than one point")
     if len(digits) > MAX_DIGITS:
         raise PredicateError(f"the number at {start} has more than {MAX_DIGITS} digits")
-    value: int | float = float(digits) if "." in digits else int(digits)
-    if value in (float("inf"), float("-inf")):
+    try:
+        value: int | float = float(digits) if "." in digits else int(digits)
+    except ValueError:  # a superscript is a digit and has no place in a number
+        raise PredicateError(f"{digits[:40]!r} at {start} is no number") from None
+    if value in (float("inf"), float("-inf")) and not any_number:
         raise PredicateError(f"the number at {start} is too large")
     return Token("number", value, start), end
 

@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 
 from steelyard.evaluators.gate.predicate_lexer import PredicateError, Token, tokens_of
 
-MAX_NESTING = 60
-"""Deepest nesting of parentheses, negations and lists."""
+MAX_NESTING = 200
+"""Deepest nesting of parentheses and lists."""
 
 _CACHED_LENGTH = 300
 _CACHED = 1024
@@ -101,21 +101,24 @@ def parse_predicate(text: str, *, literals_only: bool = False) -> Predicate:
         Any text, however hostile: time and memory are linear in its length, which is bounded,
         and so is the depth.
     literals_only : bool, default False
-        Whether a path on the right side is refused, as published.
+        Whether a path on the right side is refused, and every script's digits make numbers, as
+        published.
 
     Returns
     -------
     Predicate
         With ``root`` or with ``error``.
     """
-    if len(text) <= _CACHED_LENGTH:
-        return _parse_cached(text, literals_only)
-    return _parse(text, literals_only)
+    parse = _parse_cached if len(text) <= _CACHED_LENGTH else _parse
+    try:
+        return parse(text, literals_only)
+    except RecursionError:  # the caller stands so deep that a predicate cannot be read
+        return Predicate(None, error="nested too deeply for where it is read")
 
 
 def _parse(text: str, literals_only: bool) -> Predicate:
     try:
-        parser = _Parser(tokens_of(text), literals_only)
+        parser = _Parser(tokens_of(text, any_number=literals_only), literals_only)
         root = parser.disjunction(0)
         parser.expect_end()
     except PredicateError as error:
@@ -136,28 +139,30 @@ class _Parser:
         self.cited: dict[str, None] = {}
 
     def disjunction(self, depth: int) -> Node:
-        return self._junction("or", True, depth)
+        operands = [self._conjunction(depth)]
+        while self._take("keyword", "or"):
+            operands.append(self._conjunction(depth))
+        return operands[0] if len(operands) == 1 else Junction(True, tuple(operands))
 
-    def _junction(self, word: str, decisive: bool, depth: int) -> Node:
-        operands = [self._operand_of(word, depth)]
-        while self._take("keyword", word):
-            operands.append(self._operand_of(word, depth))
-        return operands[0] if len(operands) == 1 else Junction(decisive, tuple(operands))
-
-    def _operand_of(self, word: str, depth: int) -> Node:
-        return self._junction("and", False, depth) if word == "or" else self._unit(depth)
+    def _conjunction(self, depth: int) -> Node:
+        operands = [self._unit(depth)]
+        while self._take("keyword", "and"):
+            operands.append(self._unit(depth))
+        return operands[0] if len(operands) == 1 else Junction(False, tuple(operands))
 
     def _unit(self, depth: int) -> Node:
         self._check_depth(depth)
-        if self._take("keyword", "not"):
-            return Negation(self._unit(depth + 1))
+        negated = False
+        while self._take("keyword", "not"):  # two negations cancel out, also of what is unbound
+            negated = not negated
         if self._take("punctuation", "("):
             inner = self.disjunction(depth + 1)
             self._expect("punctuation", ")")
-            return inner
-        left = self._path()
-        operator = self._operator()
-        return Comparison(left, operator, self._value(depth))
+        else:
+            left = self._path()
+            operator = self._operator()
+            inner = Comparison(left, operator, self._value(depth))
+        return Negation(inner) if negated else inner
 
     def _operator(self) -> str:
         if self._take("keyword", "in"):

@@ -71,7 +71,7 @@ class Bindings:
     in_order : bool, default False
         Whether operands are read from left to right, as published.
     literals_only : bool, default False
-        Whether the right side must be a literal, as published.
+        Whether the right side must be a literal, of any script's digits, as published.
     """
 
     facts: Mapping[str, FactValue]
@@ -103,6 +103,8 @@ def evaluate_predicate(text: str, bindings: Bindings) -> Outcome:
         value = _evaluate(predicate.root, bindings)
     except PredicateError as error:
         return Outcome(None, unbound=False, error=str(error), cited_fact_keys=cited)
+    except RecursionError:
+        return Outcome(None, unbound=False, error="nested too deeply", cited_fact_keys=cited)
     return Outcome(value, unbound=value is None, error="", cited_fact_keys=cited)
 
 

@@ -5,6 +5,7 @@ A probe is a diagnosis. It changes no fact and authorises nothing.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -131,22 +132,25 @@ def candidate_values(spec: FactSpec, current: Any) -> list[Any]:
     -------
     list
         The negation of a boolean, the other values of an enumeration, or numbers ever further
-        below and above; empty where the value has not the type.
+        below and above, whole ones where the type asks for them, and all of them in range;
+        empty where the value has not the type.
     """
     if spec.fact_type is FactType.BOOL:
         return [not current]
     if spec.fact_type is FactType.ENUM:
-        return [value for value in spec.enum_values if value != str(current)]
+        return [value for value in spec.enum_values if value != current]
     if spec.fact_type is FactType.STRING or not isinstance(current, int | float):
         return []
     step = _step(spec)
     whole = spec.fact_type is FactType.INT
     values: list[Any] = []
     for k in range(1, STEPS + 1):
-        fitting = [v for v in (current - k * step, current + k * step) if _fits(v, spec)]
+        beside = [v for v in (current - k * step, current + k * step) if abs(v) < math.inf]
+        tried = [round(value) if whole else float(value) for value in beside]
+        fitting = [value for value in tried if _fits(value, spec)]
         if not fitting:
             break
-        values += [round(value) if whole else float(value) for value in fitting]
+        values += fitting
     return values
 
 
@@ -159,8 +163,6 @@ def _step(spec: FactSpec) -> float:
 
 
 def _fits(value: float, spec: FactSpec) -> bool:
-    if not abs(value) < float("inf"):
-        return False
     low = spec.minimum is None or value >= spec.minimum
     return low and (spec.maximum is None or value <= spec.maximum)
 

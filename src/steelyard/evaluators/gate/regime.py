@@ -156,8 +156,8 @@ def has_numbers(context: ReasoningContext) -> bool:
     """Return whether any fact or claim of the context is a number."""
     if any(is_number(fact.value) for fact in context.structured_facts.values()):
         return True
-    for key, spec in context.fact_specs.items():
-        if spec.fact_type in _NUMERIC_TYPES and key in context.structured_facts:
+    for spec in context.fact_specs.values():
+        if spec.fact_type in _NUMERIC_TYPES and spec.key in context.structured_facts:
             return True
     return any(item.numeric_claims for item in context.evidence)
 

@@ -80,8 +80,6 @@ def select_evaluators(
                 break
             names.setdefault(name)
         codes.append(reasons.SELECTOR_FILL)
-    if context.rules:
-        codes.append(reasons.UNSTRUCTURED_RULE_IGNORED)
     if unknown or not _independent([known[name] for name in names]):
         codes.append(reasons.SELECTOR_INDEPENDENCE)
         return Selection(tuple(names), tuple(codes), independence_ok=False)
