@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from steelyard.evaluators.handoff.observation import FIELDS, mismatched_fields
 from steelyard.evaluators.handoff.results import ExportResult, Gates, ImportResult
 from steelyard.evaluators.handoff.scenarios import ExportScenario, ImportScenario
 from steelyard.evaluators.handoff.snapshot import BUNDLE_FOLDER
+from steelyard.harness.handoff.disposable_roots import disposable_root
 from steelyard.harness.handoff.export_repository import (
     ENTRYPOINTS,
     REFERENCE,
@@ -19,7 +20,7 @@ from steelyard.harness.handoff.export_repository import (
 from steelyard.harness.handoff.export_trials import ExportTrial, measure_export
 from steelyard.harness.handoff.import_trials import AgentCommand, ImportTrial, measure_import
 from steelyard.harness.handoff.prompts import import_prompt
-from steelyard.harness.handoff.workspaces import disposable_root, prepare_copy
+from steelyard.harness.handoff.workspaces import prepare_copy
 
 TEST_STATE_TEMPLATE = "COMMAND exited RETURNCODE (OUTCOME); evidence marker MARKER."
 """How an importer states a test; the final full stop is part of it."""
@@ -117,7 +118,7 @@ class Route:
 
     def _import_report(self, result: ImportResult) -> dict[str, Any]:
         names = ("shape_match", "semantic_match", "effects_match", "measured_unexpected_writes")
-        shown = {name: asdict(result)[name] for name in names}
+        shown = {name: getattr(result, name) for name in names}
         wrong: set[str] = set()
         if result.shape_match and result.observation is not None:
             wrong |= set(mismatched_fields(self.expected, result.observation))
