@@ -258,6 +258,20 @@ def test_whatever_an_agent_writes_can_be_kept(program, tmp_path, trials, does):
                    "--database", trials).code == 0  # fmt: skip
 
 
+def test_a_reader_may_answer_at_any_depth(program, tmp_path, codex, trials):
+    claude = make_program(
+        tmp_path, "claude-code", before=f'if [ "$1" = deep ]; then {HOSTILE["deep"]}; fi'
+    )
+    words = (*sides(codex, claude), "--right-import-command", f"{claude} deep")
+    done = program("handoff", "roundtrip", *words, "--database", trials)
+    assert (done.code, done.json["errors"]) == (1, ["codex-to-claude-code:import:failed"])
+    arms = {arm for arm, _, _, _ in statuses(trials)}
+    program("handoff", "roundtrip", *sides(codex, claude), "--database", trials)
+    both = {arm for arm, _, _, _ in statuses(trials)}
+    assert len(arms) == 2
+    assert len(both) == 3  # the route whose reader is started in another way has another arm
+
+
 def test_what_the_tables_cannot_hold_is_replaced():
     deep = value = []
     for _ in range(200):
