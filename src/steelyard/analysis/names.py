@@ -155,6 +155,13 @@ def sort_by_design(
 
     A name that the design does not declare comes after those it does. The index is renumbered.
     """
+    return frame.take(design_order(tables, frame, columns)).reset_index(drop=True)
+
+
+def design_order(
+    tables: StudyTables, frame: pd.DataFrame, columns: Iterable[str]
+) -> npt.NDArray[np.int64]:
+    """Return the places of the rows in the order of :func:`sort_by_design`."""
     keys = []
     for column in columns:
         codes, names = pd.factorize(frame[column], sort=True)
@@ -163,8 +170,8 @@ def sort_by_design(
             codes = _places(list(names), declared)[codes]
         keys.append(codes)
     if not keys:
-        return frame.reset_index(drop=True)
-    return frame.iloc[np.lexsort(tuple(reversed(keys)))].reset_index(drop=True)
+        return np.arange(len(frame))
+    return np.lexsort(tuple(reversed(keys)))
 
 
 def _places(names: list[str], declared: dict[str, int]) -> npt.NDArray[np.int64]:

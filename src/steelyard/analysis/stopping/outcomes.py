@@ -150,7 +150,7 @@ class Outcomes:
         """
         if work == "steps":
             unknown = ~self.states.replayed
-            spared = self.states.own_stop - self.at_stop(self.states.step.astype(float))
+            spared = self.states.own_stop - self.at_stop(self.states.step)
         else:
             spent = self.spent(work)
             unknown = ~self.states.replayed | np.isnan(spent)
@@ -158,17 +158,22 @@ class Outcomes:
         spared = np.where(self.accepted, np.maximum(spared, 0.0), 0.0)
         return np.where(unknown, np.nan, spared)
 
-    def at_stop(self, values: FloatArray) -> FloatArray:
+    @cached_property
+    def _is_after_stop(self) -> BoolArray:
+        """Whether each state comes after the stop of its trial."""
+        stop = self.stops.state[self.states.trial]
+        return (stop >= 0) & (np.arange(len(stop)) > stop)
+
+    def at_stop(self, values: FloatArray | IntArray) -> FloatArray:
         """Return the value of the state at which each trial is stopped, NaN where it is not."""
         return self._value(values, self.stops.state)
 
     def after_stop(self, marked: BoolArray) -> IntArray:
         """Count each trial's states after the stop that are marked; 0 where it is not stopped."""
-        stop = self.stops.state[self.states.trial]
-        after = marked & (stop >= 0) & (np.arange(len(stop)) > stop)
-        return np.bincount(self.states.trial[after], minlength=len(self.accepted)).astype(np.int64)
+        after = self.states.trial[marked & self._is_after_stop]
+        return np.bincount(after, minlength=len(self.accepted)).astype(np.int64)
 
-    def _value(self, values: FloatArray, state: IntArray) -> FloatArray:
+    def _value(self, values: FloatArray | IntArray, state: IntArray) -> FloatArray:
         found = np.full(len(state), np.nan)
         there = state >= 0
         found[there] = values[state[there]]

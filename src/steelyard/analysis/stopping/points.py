@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from steelyard.analysis.names import DIMENSIONS, Filters, sort_by_design
+from steelyard.analysis.names import DIMENSIONS, Filters, design_order
 from steelyard.analysis.stopping.outcomes import VERDICTS, WORK, Outcomes, Truth
-from steelyard.analysis.stopping.places import BoolArray, FloatArray
+from steelyard.analysis.stopping.places import BoolArray, FloatArray, IntArray
 from steelyard.analysis.stopping.replay import Replay
 from steelyard.analysis.stopping.states import TRIAL_COLUMNS, States, read_states
 from steelyard.evaluators.bound.stop_policy import StopPolicy, read_policy
@@ -85,25 +85,34 @@ def stop_points(
     read = read_policy(policy)
     states = read_states(tables, truth=truth, outcome=outcome, **filters)
     replay = Replay(states)
-    points = point_table(replay, Outcomes(states, Truth(states), replay.stops(read)))
-    return sort_by_design(tables, points, DIMENSIONS)
+    outcomes = Outcomes(states, Truth(states), replay.stops(read))
+    return point_table(replay, outcomes, design_order(tables, states.trials, DIMENSIONS))
 
 
-def point_table(replay: Replay, outcomes: Outcomes) -> pd.DataFrame:
-    """Return the table of :func:`stop_points` for one policy of a replay, sorted by trial id."""
+def point_table(replay: Replay, outcomes: Outcomes, order: IntArray | None = None) -> pd.DataFrame:
+    """Return the table of :func:`stop_points` for one policy of a replay.
+
+    Parameters
+    ----------
+    replay : Replay
+    outcomes : Outcomes
+    order : numpy.ndarray of int64, shape (trials,), optional
+        The rows' places in the states' trials; by trial id when absent.
+    """
     states, policy = outcomes.states, outcomes.stops.policy
     scores = replay.scores(policy)
     scored_rule = policy.rule == "bound"
     utility = replay.utility(policy) if scored_rule else np.full(len(states.step), np.nan)
     unscored = np.bincount(states.trial[scores.gates == 0], minlength=len(states.trials))
-    columns: dict[str, Any] = {name: states.trials[name] for name in TRIAL_COLUMNS}
+    # Arrays, for Series would be aligned one by one.
+    columns: dict[str, Any] = {name: states.trials[name].array for name in TRIAL_COLUMNS}
     columns |= {
         "policy": np.full(len(states.trials), policy.name, dtype=object),
         "states": states.counts,
         "unscored_states": unscored.astype(np.int64),
         "actual_stop": _whole(states.own_stop),
         "accepted": _known(outcomes.accepted, states.replayed),
-        "stop_step": _whole(outcomes.at_stop(states.step.astype(float))),
+        "stop_step": _whole(outcomes.at_stop(states.step)),
         "score_at_stop": outcomes.at_stop(utility),
         **{f"{work}_avoided": outcomes.avoided(work) for work in WORK},
         **{f"{work}_spent": outcomes.spent(work) for work in WORK},
@@ -112,6 +121,8 @@ def point_table(replay: Replay, outcomes: Outcomes) -> pd.DataFrame:
         **_truth(outcomes),
         "problem": states.problem,
     }
+    if order is not None:
+        columns = {name: values[order] for name, values in columns.items()}
     # All columns at once: adding them one by one costs more than the replay of a small study.
     return pd.DataFrame(columns)
 
@@ -147,7 +158,7 @@ def _losses(outcomes: Outcomes, acceptance: FloatArray) -> dict[str, Any]:
 def _truth(outcomes: Outcomes) -> dict[str, Any]:
     states, truth = outcomes.states, outcomes.truth
     first = np.where(truth.solvable, _steps_of(states, truth.first), np.nan)
-    end = np.where(outcomes.accepted, outcomes.at_stop(states.step.astype(float)), states.own_stop)
+    end = np.where(outcomes.accepted, outcomes.at_stop(states.step), states.own_stop)
     late = np.where(end >= first, end - first, np.nan)
     at_stop = np.where(truth.known, outcomes.at_stop(states.satisfied), np.nan)
     judged = {

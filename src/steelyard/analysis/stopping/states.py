@@ -171,8 +171,7 @@ def _read_trials(tables: StudyTables, chosen: dict[str, list[str] | list[int]]) 
     """
     clauses = ["t.study = ?", *(f"list_contains(?, t.{column})" for column in chosen)]
     query = f"""
-        SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS)},
-               m.value AS recorded, m.trial_id IS NOT NULL AS has_row
+        SELECT {_DESCRIBED}, m.value AS recorded, m.trial_id IS NOT NULL AS has_row
         FROM trials t
         LEFT JOIN measures m
                ON m.study = t.study AND m.trial_id = t.trial_id AND m.measure = ?
@@ -180,8 +179,14 @@ def _read_trials(tables: StudyTables, chosen: dict[str, list[str] | list[int]]) 
     """
     values = [OWN_STOP, tables.study, *chosen.values()]
     rows = tables.connection.cursor().sql(query, params=values).to_arrow_table()
-    trials: pd.DataFrame = rows.to_pandas().astype({"repeat": "int64"})
+    trials: pd.DataFrame = rows.to_pandas()
     return trials
+
+
+_DESCRIBED: Final = ", ".join(
+    f"CAST(t.{name} AS BIGINT) AS {name}" if name == "repeat" else f"t.{name}"
+    for name in TRIAL_COLUMNS
+)
 
 
 def _read_signals(
@@ -210,7 +215,7 @@ def _read_signals(
 
 _SELECTED: Final = ", ".join(
     # Arrow turns truth values into objects, which is slow.
-    f"CAST({name} AS DOUBLE) AS {name}" if SIGNALS.column(name).type == "BOOLEAN" else name
+    f"CAST({name} AS TINYINT) AS {name}" if SIGNALS.column(name).type == "BOOLEAN" else name
     for name in SIGNAL_NAMES
 )
 

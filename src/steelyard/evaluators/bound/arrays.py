@@ -32,7 +32,7 @@ ACCEPT, RETRY, REPLAN, ROLLBACK = range(4)
 UNSCORED = -1
 """Code of a state that reported no gate."""
 
-CHUNK = 1 << 15
+CHUNK = 1 << 14
 """States scored at a time; a chunk's arrays stay in the processor's cache."""
 
 
@@ -62,6 +62,10 @@ class ScoreArrays:
         """Return the number of states."""
         return len(self.acceptance)
 
+    def part(self, states: slice) -> ScoreArrays:
+        """Return some of the states; writing into them writes into these."""
+        return ScoreArrays(*(getattr(self, field.name)[states] for field in fields(self)))
+
 
 def score_arrays(
     signals: Mapping[str, FloatArray],
@@ -88,17 +92,19 @@ def score_arrays(
     """
     limits = normalization or WorkflowNormalization()
     states = len(signals[GATES[0]])
-    parts = [
-        _scored({name: column[start : start + CHUNK] for name, column in signals.items()},
-                limits, missing_gates)
-        for start in range(0, max(states, 1), CHUNK)
-    ]  # fmt: skip
-    return ScoreArrays(
-        *(
-            np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(ScoreArrays)
-        )
+    scores = ScoreArrays(
+        acceptance=np.empty(states),
+        influence=np.empty(states),
+        risk=np.empty(states),
+        cost=np.empty(states),
+        gates=np.empty(states, dtype=np.int8),
+        green=np.empty(states, dtype=bool),
     )
+    for start in range(0, states, CHUNK):
+        chunk = slice(start, start + CHUNK)
+        reported = {name: column[chunk] for name, column in signals.items()}
+        _score(reported, limits, missing_gates, scores.part(chunk))
+    return scores
 
 
 def utility_arrays(scores: ScoreArrays, weights: BoundWeights) -> FloatArray:
@@ -136,26 +142,28 @@ def accepted_states(utility: FloatArray, risk: FloatArray, criteria: BoundCriter
     return accepted
 
 
-def _scored(
-    signals: Mapping[str, FloatArray], limits: WorkflowNormalization, missing_gates: MissingGates
-) -> ScoreArrays:
-    states = len(signals[GATES[0]])
-    gates, green = RowSums(states), np.ones(states, dtype=bool)
+def _score(
+    signals: Mapping[str, FloatArray],
+    limits: WorkflowNormalization,
+    missing_gates: MissingGates,
+    scores: ScoreArrays,
+) -> None:
+    """Write the scores of some states."""
+    gates = RowSums(len(scores))
+    scores.green[:] = True
     for name in GATES:
         reported = ~np.isnan(signals[name])
         gates.add(signals[name], reported)
-        green &= ~reported | (signals[name] >= 1.0)
+        np.logical_and(scores.green, ~reported | (signals[name] >= 1.0), out=scores.green)
+    np.logical_and(scores.green, gates.terms > 0, out=scores.green)
+    scores.gates[:] = gates.terms
     acceptance = gates.means()
     if missing_gates == "failed":
         acceptance *= gates.terms / len(GATES)
-    return ScoreArrays(
-        acceptance=acceptance,
-        influence=np.zeros(states),
-        risk=_risk(signals, acceptance),
-        cost=_cost(signals, limits),
-        gates=gates.terms,
-        green=green & (gates.terms > 0),
-    )
+    scores.acceptance[:] = acceptance
+    scores.influence[:] = 0.0
+    scores.risk[:] = _risk(signals, acceptance)
+    scores.cost[:] = _cost(signals, limits)
 
 
 def _risk(signals: Mapping[str, FloatArray], acceptance: FloatArray) -> FloatArray:
@@ -182,7 +190,7 @@ def _cost(signals: Mapping[str, FloatArray], limits: WorkflowNormalization) -> F
         ("retry_count", limits.max_expected_retries),
         ("tool_call_count", limits.max_expected_tool_calls),
     ):
-        costs.add(_capped(np.nan_to_num(signals[name]), limit))
+        costs.add(_capped(np.fmax(signals[name], 0.0), limit))  # not reported is none
     for name, most in (
         ("token_usage", limits.max_expected_tokens),
         ("execution_time_seconds", limits.max_expected_runtime_seconds),

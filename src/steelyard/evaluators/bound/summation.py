@@ -59,13 +59,19 @@ class RowSums:
         self._lost: FloatArray = np.zeros(rows)
         self._new: FloatArray = np.empty(rows)
         self._scratch: FloatArray = np.empty(rows)
+        self._is_empty = True
         self.terms: npt.NDArray[np.int8] = np.zeros(rows, dtype=np.int8)
 
     def add(self, column: FloatArray, present: BoolArray | None = None) -> None:
         """Add a term to the rows in which it is present; elsewhere it may be anything."""
+        self.terms += np.int8(1) if present is None else present
         # Adding 0.0 changes neither a total nor what it lost.
         value = column if present is None else np.where(present, column, 0.0)
         total, new, scratch = self._total, self._new, self._scratch
+        if self._is_empty:
+            np.add(total, value, out=total)  # a first term loses nothing
+            self._is_empty = False
+            return
         # What rounding lost, exactly: Knuth's TwoSum, which does not ask which term is larger.
         # With added = new - total it is (total - (new - added)) + (value - added).
         np.add(total, value, out=new)
@@ -76,7 +82,6 @@ class RowSums:
         scratch += added
         self._lost += scratch
         self._total, self._new = new, total
-        self.terms += np.int8(1) if present is None else present
 
     def sums(self) -> FloatArray:
         """Return the sum of each row."""
