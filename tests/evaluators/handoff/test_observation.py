@@ -115,6 +115,10 @@ def test_the_normalized_match_forgives_spelling_and_nothing_else():
     reworded = {**GOOD, "goal": "weigh  the crates", "status": "blocked"}
     assert mismatched_fields(GOOD, reworded) == ["goal", "status"]
     assert normalized_mismatches(GOOD, reworded) == ["status"]
+    typed = {**GOOD, "goal": "Don\u2019t re\u2010weigh the cr\u00e2tes"}
+    plain = {**GOOD, "goal": "Don't re-weigh the cra\u0302tes."}
+    assert mismatched_fields(typed, plain) == ["goal"]
+    assert normalized_mismatches(typed, plain) == []
     paths = {**GOOD, "changed_files": ["Scales/beam.py"]}
     assert normalized_mismatches(GOOD, paths) == ["changed_files"]
     first_word = {"status": lambda value: value.split()[0]}

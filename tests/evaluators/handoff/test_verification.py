@@ -172,3 +172,13 @@ def test_the_published_validators_let_a_lone_surrogate_pass(repository, tmp_path
     assert codes(bundle, repository) == []
     assert verify_repository(bundle, repository, compatibility=True).passes
     assert statuses(verify_repository(bundle, repository).checks) == {"metadata": "error"}
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "x/" * 3000, "nul\0l", ""])
+def test_a_path_that_no_system_has_is_a_verdict(repository, tmp_path, path):
+    bundle = tmp_path / path / "none"
+    assert codes(bundle, repository) == ["bundle-missing"]
+    assert not check_readiness(bundle, repository).passes
+    checks = verify_repository(bundle_of(repository, tmp_path / "b"), bundle).checks
+    assert statuses(checks) == {"repo": "error"}
+    assert not all(check.status == "ok" for check in verify_pair(bundle, bundle))

@@ -26,6 +26,8 @@ from steelyard.evaluators.handoff.inventory import (
     WAYBILL,
     UnreadableFileError,
     bundle_entries,
+    is_folder,
+    is_there,
     read_bundle_file,
 )
 from steelyard.evaluators.handoff.issues import Issue, caution, errors_of, fault
@@ -85,9 +87,9 @@ def check_bundle(bundle: Path | str, repository: Path | str) -> CheckerReport:
         Two folders.
     """
     root = Path(bundle)
-    if not root.exists():
+    if not is_there(root):
         return CheckerReport([fault("bundle-missing", "there is no such bundle")], None)
-    if root.is_symlink() or not root.is_dir():
+    if root.is_symlink() or not is_folder(root):
         return CheckerReport([fault("bundle-type", "a bundle is a folder")], None)
     files, issues, is_complete = _inventory(root)
     if not is_complete:
@@ -165,7 +167,7 @@ def _scan_issues(texts: Mapping[str, str | None]) -> Iterator[Issue]:
             yield caution("content-encoding", "is not UTF-8 text and was not scanned", name)
             continue
         for found in sensitive_classes(text, compatibility=True):
-            yield fault("sensitive-content", f"seems to hold a {found}", name)
+            yield fault("sensitive-content", f"seems to hold sensitive content: {found}", name)
 
 
 def _text(root: Path, name: str) -> str | None:

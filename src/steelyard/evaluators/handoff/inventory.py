@@ -47,6 +47,19 @@ class Entry:
     size: int
 
 
+def is_there(path: Path) -> bool:
+    """Return whether a path names something; not one that is too long or may not be looked at."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a path names a folder, links followed; as `is_there`, it never raises."""
+    return is_there(path) and path.is_dir()
+
+
 def bundle_entries(root: Path) -> Iterator[Entry]:
     """Yield everything below a folder that is no folder itself, in the order of path components.
 
@@ -154,7 +167,7 @@ def read_bundle_file(root: Path, path: str) -> bytes:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UnreadableFileError(f"{path!r} is no regular file")
             content = stream.read(MAX_FILE_BYTES + 1)
-    except (OSError, UnicodeEncodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: as for `is_bundle_file`
         raise UnreadableFileError(f"{path!r} cannot be read: {error}") from None
     if len(content) > MAX_FILE_BYTES:
         raise UnreadableFileError(f"{path!r} is larger than {MAX_FILE_BYTES:,} bytes")

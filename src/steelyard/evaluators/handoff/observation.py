@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -165,7 +166,8 @@ def normalized_mismatches(
         Two observations.
     normalizers : mapping of str to callable, optional
         For each field what is done to both values before they are compared. By default text loses
-        case, repeated spaces and a final full stop, and the order of risks does not count.
+        case, repeated spaces, a final full stop, and the shape of quotes, dashes and composed
+        letters; the order of risks does not count.
 
     Returns
     -------
@@ -182,8 +184,14 @@ def normalized_mismatches(
     ]
 
 
+_TYPED = str.maketrans("\u2018\u2019\u02bc\u201c\u201d\u2010\u2011\u2013\u2014", "'''\"\"----")
+
+
 def _plain_text(value: Any) -> Any:
-    return " ".join(value.split()).rstrip(".").casefold() if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    composed = unicodedata.normalize("NFC", value).translate(_TYPED)
+    return " ".join(composed.split()).rstrip(".").casefold()
 
 
 def _plain_list(value: Any) -> Any:

@@ -19,6 +19,7 @@ from steelyard.evaluators.handoff.digests import (
     framed_digest,
     porcelain_paths,
 )
+from steelyard.evaluators.handoff.inventory import is_folder
 from steelyard.evaluators.handoff.metadata import MAX_DIFF_BYTES, UNKNOWN
 
 MAX_STATUS_BYTES = 50_000_000
@@ -196,7 +197,7 @@ def read_repository(repository: Path | str) -> RepositoryState:
         The folder is no working tree, or Git cannot read it.
     """
     root = Path(repository)
-    if not root.is_dir():
+    if not is_folder(root):
         raise RepositoryError(f"there is no folder {str(repository)!r}")
     code, inside = run_git(root, ["rev-parse", "--is-inside-work-tree"])
     if code != 0 or inside.strip() != b"true":

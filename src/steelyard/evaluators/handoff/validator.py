@@ -18,6 +18,8 @@ from steelyard.evaluators.handoff.inventory import (
     UnreadableFileError,
     bundle_files,
     is_bundle_file,
+    is_folder,
+    is_there,
     read_bundle_file,
 )
 from steelyard.evaluators.handoff.issues import Issue, caution, errors_of, fault
@@ -75,9 +77,9 @@ def validate(bundle: Path | str, *, compatibility: bool = False) -> Validation:
     Validation
     """
     root = Path(bundle)
-    if not root.exists():
+    if not is_there(root):
         return Validation([fault("bundle-missing", "there is no such bundle")])
-    if not root.is_dir():
+    if not is_folder(root):
         return Validation([fault("bundle-not-directory", "a bundle is a folder")])
     try:
         files, limit = bundle_files(root)
@@ -192,4 +194,4 @@ def _scan_issues(root: Path, files: list[str], compatibility: bool) -> Iterator[
             yield caution("unscannable-file", "is not UTF-8 text and was not scanned", name)
             continue
         for found in sensitive_classes(text, compatibility=compatibility):
-            yield fault("sensitive-content", f"seems to hold a {found}", name)
+            yield fault("sensitive-content", f"seems to hold sensitive content: {found}", name)
