@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 
 import pytest
 
 from evaluators.handoff.bundles import metadata, waybill_text, write_bundle
+from steelyard.evaluators.handoff.inventory import (
+    UnreadableFileError,
+    is_bundle_file,
+    read_bundle_file,
+)
 from steelyard.evaluators.handoff.metadata import is_instant
 from steelyard.evaluators.handoff.sensitive import sensitive_classes
 from steelyard.evaluators.handoff.validator import validate
@@ -172,6 +178,20 @@ def test_no_artifact_path_leaves_the_bundle(tmp_path, path, category):
     bundle = write_bundle(tmp_path / "b", facts=facts, **{"sub/x.txt": "x"})
     (tmp_path / "x").write_text("outside")
     assert categories(bundle) == [category]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="cannot count open files")
+def test_reading_leaves_nothing_open(tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text("x")
+    before = len(os.listdir("/proc/self/fd"))
+    for name in ("folder", "pipe", "file", "none", "file/x", ".", ""):
+        for _ in range(5):
+            with suppress(UnreadableFileError):
+                read_bundle_file(tmp_path, name)
+            is_bundle_file(tmp_path, name)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 @pytest.mark.parametrize("target", ["metadata.json", "..", "/etc/passwd", "nowhere"])

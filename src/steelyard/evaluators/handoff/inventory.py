@@ -163,10 +163,13 @@ def read_bundle_file(root: Path, path: str) -> bytes:
         raise UnreadableFileError(f"{path!r} leaves the bundle")
     try:
         descriptor = _open_below(root, [part for part in parts if part not in {"", "."}])
-        with os.fdopen(descriptor, "rb") as stream:
+        try:  # a folder is no stream: its descriptor would be left open
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UnreadableFileError(f"{path!r} is no regular file")
-            content = stream.read(MAX_FILE_BYTES + 1)
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                content = stream.read(MAX_FILE_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except (OSError, ValueError) as error:  # ValueError: as for `is_bundle_file`
         raise UnreadableFileError(f"{path!r} cannot be read: {error}") from None
     if len(content) > MAX_FILE_BYTES:
