@@ -91,6 +91,8 @@ def test_depth_is_limited_but_brackets_in_texts_do_not_count():
         loads("[" * 6 + "]" * 6, max_depth=5)
     with pytest.raises(DataError, match="column 101: nested deeper than 100 levels"):
         loads("[" * 100_000)
+    with pytest.raises(DataError, match="column 14: nested deeper than 5 levels"):
+        loads(r'{"\ud8": ' + "[" * 6, max_depth=5)  # the name before is no text either
     assert loads('["[[[[[[{{{{"]', max_depth=2) == ["[[[[[[{{{{"]
     assert loads('[{"a": "\\"["}, [], []]', max_depth=2)
 

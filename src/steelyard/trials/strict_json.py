@@ -220,7 +220,10 @@ def _is_repeated(open_names: list[set[str] | None], word: str) -> bool:
     names = open_names[-1] if open_names else None
     if names is None:
         return False
-    name = json.loads(word, strict=False)
+    try:
+        name = json.loads(word, strict=False)
+    except json.JSONDecodeError:  # a bad escape: a fault as well, and looked for by the parser
+        return False
     if name in names:
         return True
     names.add(name)
