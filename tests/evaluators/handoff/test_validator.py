@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from steelyard.evaluators.handoff.sensitive import sensitive_classes
 from steelyard.evaluators.handoff.validator import validate
 
 HOME = "/home" + "/marina"  # of nobody
+OPEN_FILES = Path("/proc/self/fd")
 
 
 def categories(bundle, **options):
@@ -180,18 +182,18 @@ def test_no_artifact_path_leaves_the_bundle(tmp_path, path, category):
     assert categories(bundle) == [category]
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="cannot count open files")
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="cannot count open files")
 def test_reading_leaves_nothing_open(tmp_path):
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_text("x")
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(OPEN_FILES.iterdir()))
     for name in ("folder", "pipe", "file", "none", "file/x", ".", ""):
         for _ in range(5):
             with suppress(UnreadableFileError):
                 read_bundle_file(tmp_path, name)
             is_bundle_file(tmp_path, name)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(OPEN_FILES.iterdir())) == before
 
 
 @pytest.mark.parametrize("target", ["metadata.json", "..", "/etc/passwd", "nowhere"])
