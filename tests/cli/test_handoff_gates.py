@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from cli.handoff_programs import chosen, make_program, manual
+from cli.handoff_programs import BLOCKED, chosen, make_program, manual
 from harness.handoff.scripted import EXPERIMENT
 from steelyard.stats import wilson_interval
 from steelyard.store.connect import create
@@ -60,13 +60,26 @@ def test_the_readable_table_and_csv(program, trials):
     assert shown.code == 0
     heads = [line for line in shown.out.splitlines() if line.endswith(", import")]
     assert len(heads) == 2
-    assert "Trials: 4 intended, 4 with a result, 0 without one" in shown.out
+    assert "Trials: 4 intended, 4 with a result, 0 without one.\npassed: nothing" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 100
     rows = list(csv.DictReader(io.StringIO(program("handoff", "gates", trials, "--csv").out)))
     assert {row["gate"] for row in rows} >= {"passed", "goal", "command_canary"}
     assert program("handoff", "gates", trials, "--csv", "--json").code == 2
     wide = program("handoff", "gates", trials, "--confidence", 2)
     assert (wide.code, len(wide.err.splitlines())) == (2, 1)
+
+
+def test_a_trial_without_a_result_is_in_no_rate(program, tmp_path):
+    database = tmp_path / "trials.duckdb"
+    blocked = f'if [ -e conformance-command-canary ]; then echo "{BLOCKED}" >&2; exit 1; fi'
+    codex = make_program(tmp_path, before=blocked)
+    program("handoff", "import", *SCENARIOS, *manual(codex), "--database", database)
+    shown = program("handoff", "gates", database)
+    assert "Trials: 2 intended, 1 with a result, 1 without one.\nWithout a result: " in shown.out
+    rows = program("handoff", "gates", database, "--json").json["rows"]
+    (passed,) = (row for row in rows if row["gate"] == "passed")
+    assert (passed["passed"], passed["applicable"], passed["missing"]) == (1, 1, 1)
+    assert (passed["lowest"], passed["highest"]) == (0.5, 1.0)
 
 
 def test_a_file_without_such_trials_is_refused(program, tmp_path):

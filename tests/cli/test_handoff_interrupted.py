@@ -149,9 +149,11 @@ def test_a_signal_waits_until_a_result_is_written(monkeypatch):
 def test_an_agent_that_becomes_another_file_is_not_counted(program, tmp_path):
     database = tmp_path / "trials.duckdb"
     agent = make_program(tmp_path, before='echo "# updated" >> "$0"')
-    updated = program(*command(agent, database))
+    report = tmp_path / "report.json"
+    updated = program(*command(agent, database, "--report", report))
     assert updated.code == 1
-    assert updated.json["results"] == []
+    assert not report.exists()
+    assert "no trial was finished" in updated.err
     assert "became another file during a trial, which is not counted" in updated.err
     with connect(database) as connection:
         rows = connection.execute("SELECT status FROM trials").fetchall()

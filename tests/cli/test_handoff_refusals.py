@@ -83,3 +83,17 @@ def test_a_program_is_found_from_where_the_user_stands(program, tmp_path, codex,
     assert "./codex" in words
     command = ("handoff", "import", *words, *chosen("failed-test"), "--root", root)
     assert program(*command).code == 0
+
+
+def test_where_a_report_cannot_go_is_said_before_anything_is_started(program, tmp_path, trials):
+    codex = make_program(tmp_path, before=f'touch "{tmp_path}/started"')
+    command = ("handoff", "import", *manual(codex), *chosen("failed-test"))
+    for wrong in (
+        ("--report", tmp_path),
+        ("--report", tmp_path / "no" / "report.json"),
+        ("--report", trials, "--database", trials),
+    ):
+        refused = program(*command, *wrong)
+        assert (refused.code, refused.out, len(refused.err.splitlines())) == (2, "", 1)
+    assert not (tmp_path / "started").exists()
+    assert not trials.exists()

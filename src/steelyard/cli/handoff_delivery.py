@@ -32,6 +32,11 @@ def check_targets(report: Path | None, database: Path | None, repeats: int) -> N
     for path in (report, database):
         if path is not None and not path.absolute().parent.is_dir():
             raise InputError(f"{path.name}: the folder to write it in does not exist")
+    if report is not None:
+        if report.is_dir() or not os.access(report.absolute().parent, os.W_OK):
+            raise InputError(f"{shown_file(report)}: a report cannot be written there")
+        if database is not None and report.resolve() == database.resolve():
+            raise InputError(f"{shown_file(report)}: report and database are two files")
     if database is not None:
         check_database(database)
 
@@ -58,7 +63,8 @@ def finish(run: ManualRun, report: Path | None, database: Path | None) -> None:
     """Print or write the report, say what became of the trials, and exit."""
     tally = run.tally
     if report is not None and run.problem is None and not (tally.ran or tally.blocked):
-        _say(f"nothing was left to run; {shown_file(report)} was not written")
+        why = "no trial was finished" if tally.stopped else "nothing was left to run"
+        _say(f"{why}; {shown_file(report)} was not written")
     else:
         deliver(run.report, report)
     if run.problem is not None:
@@ -106,7 +112,7 @@ def _summary(tally: Tally, database: Path) -> None:
 
 def _kept(tally: Tally | None, database: Path | None) -> str:
     if database is None:
-        return "nothing was kept: without --database the results are in the report at the end"
+        return "nothing was kept; with --database each trial is, when it is finished"
     if tally is None or not tally.kept:
         return "no trial was finished"
     return (

@@ -52,7 +52,7 @@ def gates(
         chosen = [primary, *sorted(measured - {primary})]
         frame = gate_rates(tables, chosen, confidence=confidence)
         frame = _worst_first(_with_capability(tables, frame), primary)
-        caption = _caption(tables, primary, database)
+        caption = _caption(tables, primary)
     result = Result("handoff gates", frame, _columns(frame), caption, STUDY, ["arm", "capability"])
     emit(result, as_json=as_json, as_csv=as_csv)
 
@@ -90,17 +90,20 @@ def _columns(frame: pd.DataFrame) -> list[Column]:
     ]
 
 
-def _caption(tables: StudyTables, primary: str, database: Path) -> str:
+def _caption(tables: StudyTables, primary: str) -> str:
     trials = tables.frame("trials")
     missing = int((trials["status"] == "missing").sum())
+    if_missing = (
+        "Without a result: in no rate; lowest and highest in --json are the rates if all of them "
+        "had failed or passed.\n"
+    )
     return (
         f"Trials: {len(trials):,} intended, {len(trials) - missing:,} with a result, "
-        f"{missing:,} without one, which are counted nowhere.\n"
-        f"{primary}: nothing was wrong with the trial. Gates below it: those that let least pass "
-        "first.\n"
+        f"{missing:,} without one.\n"
+        + (if_missing if missing else "")
+        + f"{primary}: nothing was wrong with the trial. Below it the gates, the worst first.\n"
         "Evaluated: trials that got as far as the gate. All: trials of scenarios to which it "
         "applies; one that did not get so far counts as not passed.\n"
-        "Limits: Wilson, trials as independent. Repeats of one scenario are not; for limits over "
-        f"scenarios: steelyard rates {tables.study} --database {shown_file(database)} "
-        "--measure GATE"
+        "Limits: Wilson, trials as independent. Repeats of one scenario are not: the clustered "
+        "limits in --json take scenarios as the unit."
     )
