@@ -147,6 +147,21 @@ def test_a_treatment_without_a_name_is_inferred_or_missing(
     assert found.premise_ids == ["e", "e"]
 
 
+@BOTH
+@pytest.mark.parametrize(("dead_ends", "verdict"), [(9_996, "approve"), (9_997, "undetermined")])
+def test_the_budget_of_paths_counts_complete_ones_and_circles(
+    dead_ends: int, verdict: str, compatibility: Compatibility
+) -> None:
+    ends = [f"x{i}" for i in range(dead_ends)]
+    pairs = [("a", "m"), ("m", "b"), ("m", "a"), *(("a", end) for end in ends)]
+    edges = [{"source": s, "target": t, "signed": 1, "edge_id": f"{s}-{t}"} for s, t in pairs]
+    graph = {"nodes": ["a", "m", "b", *ends][:10_000], "edges": edges}
+    asked = with_action(payload={"treatment": "a", "outcome": "b"})
+    lenient = replace(compatibility, lenient_schemas=True)  # not all nodes can be named
+    found = votes({"causal_graph": graph, "hypothesis": asked}, lenient)["causal"]
+    assert found.verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("link", "active"),
     [

@@ -14,7 +14,8 @@ from steelyard.evaluators.gate.schemas import CausalEdge
 from steelyard.evaluators.gate.situation import CAUSAL_KEYS, Situation
 
 PATH_BUDGET = 10_000
-"""Partial paths that are followed, and that wait, at most."""
+"""Paths that are followed at most: one for the treatment, and one for each arrow out of a path,
+also where the outcome ends it or it would cross itself."""
 
 CONFIDENCE = 0.85
 INFERRED_CONFIDENCE = 0.5
@@ -145,13 +146,14 @@ def _path_signs(
     start = 1 << bit.setdefault(question.treatment, len(bit))
     waiting: deque[tuple[str, int, int | None]] = deque([(question.treatment, start, 1)])
     signs: list[int | None] = []
-    pops = 0
+    followed = 1
     while waiting:
-        pops += 1
-        if pops > PATH_BUDGET or len(waiting) > PATH_BUDGET:
-            return None
         node, visited, sign = waiting.popleft()
-        for target, signed in arrows.get(node, ()):
+        outgoing = arrows.get(node, ())
+        followed += len(outgoing)
+        if followed > PATH_BUDGET:
+            return None
+        for target, signed in outgoing:
             mark = 1 << bit.setdefault(target, len(bit))
             if visited & mark:
                 continue
