@@ -78,8 +78,9 @@ def test_a_trial_without_a_result_is_in_no_rate(program, tmp_path):
     assert "Trials: 2 intended, 1 with a result, 1 without one.\nWithout a result: " in shown.out
     rows = program("handoff", "gates", database, "--json").json["rows"]
     (passed,) = (row for row in rows if row["gate"] == "passed")
-    assert (passed["passed"], passed["applicable"], passed["missing"]) == (1, 1, 1)
-    assert (passed["lowest"], passed["highest"]) == (0.5, 1.0)
+    assert [passed[name] for name in ("passed", "evaluated", "applicable")] == [1, 1, 1]
+    bounds = ("rates", "handoff_manual", "--missing", "bounds", "--database", database, "--json")
+    assert [row["estimate"] for row in program(*bounds).json["rows"]] == [0.5, 1.0]
 
 
 def test_a_file_without_such_trials_is_refused(program, tmp_path):

@@ -94,8 +94,8 @@ def _caption(tables: StudyTables, primary: str) -> str:
     trials = tables.frame("trials")
     missing = int((trials["status"] == "missing").sum())
     if_missing = (
-        "Without a result: in no rate; lowest and highest in --json are the rates if all of them "
-        "had failed or passed.\n"
+        "Without a result: in no rate; `steelyard rates --missing bounds` counts them as failed "
+        "and as passed.\n"
     )
     return (
         f"Trials: {len(trials):,} intended, {len(trials) - missing:,} with a result, "
