@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from steelyard.evaluators.handoff.inventory import UnreadableFileError, read_bundle_file
+from steelyard.evaluators.handoff.metadata import MetadataFaultError, load_metadata
 from steelyard.evaluators.handoff.results import export_gates, import_gates
 from steelyard.evaluators.handoff.scenario_documents import (
     parse_export_scenario,
     parse_import_scenario,
 )
 from steelyard.evaluators.handoff.scenarios import load_scenarios
-from steelyard.harness.handoff.export_trials import run_export_scenario
+from steelyard.evaluators.handoff.sections import section_map
+from steelyard.evaluators.handoff.snapshot import BUNDLE_FOLDER
+from steelyard.harness.handoff.disposable_roots import disposable_root
+from steelyard.harness.handoff.export_repository import prepare_export
+from steelyard.harness.handoff.export_trials import measure_export
 from steelyard.harness.handoff.import_trials import AgentCommand, run_import_scenario
 from steelyard.harness.handoff.roundtrips import Side, run_route
 from steelyard.harness.protocols import NotRunError, Task, TrialSetup
@@ -24,7 +31,8 @@ HERE = Path(__file__).resolve().parent
 AGENT = HERE / "agents" / "scripted_agent.py"
 ADAPTER = "codex"
 ROUTES = (("codex", "claude-code"), ("codex", "codex"), ("claude-code", "claude-code"))
-FAULT_SECONDS = 5.0
+LATE, ABSENT = "late-start", "cannot-start"
+LATE_SECONDS = 3.0
 """Time of an agent that is made to be late; any other has a minute."""
 
 
@@ -63,11 +71,14 @@ class HandoffTrials:
         return {}
 
     def measures(
-        self, _trial: Trial, state: Mapping[str, Any], _truth: Mapping[str, Any]
+        self, trial: Trial, state: Mapping[str, Any], _truth: Mapping[str, Any]
     ) -> Mapping[str, float | None]:
-        """Return whether the trial passed, and every gate: None was not evaluated."""
-        gates = state.get("gates", {})
-        return {"passed": state.get("passed"), **gates}
+        """Return whether the trial passed, every gate, and whether a fault was committed.
+
+        A gate that is None was not evaluated. What was committed the agent says, not a gate.
+        """
+        gates = trial.steps[-1].output["gates"]
+        return {"passed": state["passed"], "committed": bool(state["committed"]), **gates}
 
     def violations(self, _trial: Trial, _task: Task) -> Sequence[Mapping[str, Any]]:
         """Return nothing: the gates are measures."""
@@ -99,29 +110,33 @@ class HandoffWorld:
             "type": "object",
             "properties": {
                 "faults": {"type": "array", "items": {"type": "string"}},
-                "late": {"type": "boolean"},
+                "adapter": {"type": "string"},
             },
-            "required": ["faults", "late"],
+            "required": ["faults", "adapter"],
         }
         return [Tool("run_agent", "Run the agent with these faults.", schema, self._run)]
 
     def state(self) -> Mapping[str, Any]:
-        """Return verdict, gates, errors, and what was observed."""
+        """Return the verdict, its errors, what was read or written, and the faults committed."""
         return self._state
 
-    def _run(self, faults: Sequence[str], late: bool) -> Mapping[str, Any]:
-        words = [word for fault in faults for word in ("--fault", fault)]
-        command = AgentCommand(
-            (sys.executable, str(AGENT), *words), FAULT_SECONDS if late else 60.0
-        )
-        self._state = {
-            "import": self._imported,
-            "export": self._exported,
-            "roundtrip": self._handed_on,
-        }[self._capability](command)
-        return {"passed": self._state["passed"], "errors": self._state["errors"]}
+    def _run(self, faults: Sequence[str], adapter: str) -> Mapping[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="steelyard-diary-") as folder:
+            diary = Path(folder) / "diary"
+            command = _command(faults, diary)
+            result = {
+                "import": self._imported,
+                "export": self._exported,
+                "roundtrip": self._handed_on,
+            }[self._capability](command, adapter)
+            told = diary.read_text(encoding="utf-8").splitlines() if diary.exists() else []
+        gates, blocked = result.pop("gates"), result.pop("blocked")
+        if ABSENT in faults:  # a program that does not exist keeps no diary
+            told = [f"agent {ABSENT}"]
+        self._state = {**result, "committed": told}
+        return {"gates": gates, "blocked": blocked}
 
-    def _imported(self, command: AgentCommand) -> dict[str, Any]:
+    def _imported(self, command: AgentCommand, _adapter: str) -> dict[str, Any]:
         result = run_import_scenario(self._scenario, HERE, command).result
         return {
             "passed": result.passed,
@@ -129,35 +144,77 @@ class HandoffWorld:
             "errors": result.errors,
             "observation": result.observation,
             "writes": result.measured_unexpected_writes,
+            "blocked": result.environment_blocked,
         }
 
-    def _exported(self, command: AgentCommand) -> dict[str, Any]:
-        result = run_export_scenario(self._scenario, ADAPTER, command).result
+    def _exported(self, command: AgentCommand, adapter: str) -> dict[str, Any]:
+        with disposable_root() as root:
+            repository = prepare_export(self._scenario, adapter, root)
+            result = measure_export(self._scenario, repository, command).result
+            says = bundle_says(repository.folder / BUNDLE_FOLDER) if result.bundle_files else None
         return {
             "passed": result.passed,
             "gates": export_gates(result),
             "errors": result.errors,
-            "observation": None,
+            "observation": says,
             "writes": result.unexpected_writes,
+            "blocked": result.environment_blocked,
         }
 
-    def _handed_on(self, command: AgentCommand) -> dict[str, Any]:
+    def _handed_on(self, command: AgentCommand, _adapter: str) -> dict[str, Any]:
         left, _, right = self._name.partition("-to-")
         route = run_route(
             self._scenario, Side(left, command, command), Side(right, command, command)
         )
         imported = route.import_trial
-        gates = {
-            "route_export": route.export_trial.result.passed,
-            "route_import": None if imported is None else imported.result.passed,
-        }
         return {
             "passed": route.passed,
-            "gates": gates,
+            "gates": route.gates,
             "errors": route.errors,
             "observation": None if imported is None else imported.result.observation,
             "writes": [] if imported is None else imported.result.measured_unexpected_writes,
+            "blocked": route.environment_blocked,
         }
+
+
+SECTIONS = {
+    "goal": "Original Goal",
+    "status": "Current Status",
+    "changed_files": "Changed Files",
+    "test_state": "Test State",
+    "risks": "Risks / Unknowns",
+    "next_step": "Next Recommended Step",
+}
+"""Where a bundle says what an importing agent would have to observe."""
+
+
+def bundle_says(bundle: Path) -> dict[str, Any] | None:
+    """Return what a written bundle says, field by field, and whose it says it is.
+
+    Parameters
+    ----------
+    bundle : pathlib.Path
+        A bundle that passed the inventory; None is returned when it cannot be read.
+    """
+    try:
+        sections = section_map(read_bundle_file(bundle, "WAYBILL.md").decode())
+        metadata = load_metadata(bundle)
+    except (UnreadableFileError, UnicodeDecodeError, MetadataFaultError):
+        return None
+    handoff = metadata.get("handoff")
+    return {
+        **{field: sections.get(name) for field, name in SECTIONS.items()},
+        "source_agent": metadata.get("source_agent"),
+        "handoff": handoff if isinstance(handoff, dict) else None,
+    }
+
+
+def _command(faults: Sequence[str], diary: Path) -> AgentCommand:
+    if ABSENT in faults:
+        return AgentCommand((str(diary.with_name("no-such-agent")),), 60.0)
+    words = [word for fault in faults for word in ("--fault", fault)]
+    command = (sys.executable, str(AGENT), *words, "--diary", str(diary))
+    return AgentCommand(command, LATE_SECONDS if LATE in faults else 60.0)
 
 
 class ScriptedAgent:
@@ -167,18 +224,19 @@ class ScriptedAgent:
     ----------
     faults : sequence of str
         Those of the agent's two halves that it commits where they apply.
-    late : bool
-        Whether it is made to be late.
+    adapter : str
+        Whose instructions it finds when it writes a bundle. The prompt of an import names no
+        adapter, and a route names its own two.
     """
 
     kind = "cpu"
 
-    def __init__(self, faults: Sequence[str] = (), late: bool = False) -> None:
+    def __init__(self, faults: Sequence[str] = (), adapter: str = ADAPTER) -> None:
         self._faults = list(faults)
-        self._late = late
+        self._adapter = adapter
 
     def run(self, setup: TrialSetup) -> None:
         """Run the agent in the trial's scenario."""
-        answer = setup.call("run_agent", {"faults": self._faults, "late": self._late})
-        if any("environment" in error for error in answer["errors"]):
+        answer = setup.call("run_agent", {"faults": self._faults, "adapter": self._adapter})
+        if answer["blocked"]:
             raise NotRunError("the agent's sandbox could not start")

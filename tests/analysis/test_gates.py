@@ -93,7 +93,8 @@ def made(**changes):
                         "value": None if number is None else float(number),
                     }
                 )
-            state = {"answer": ANSWERS[arm]}
+            own = changes.get("answers", {}).get(arm, {})
+            state = {"answer": own.get(task, None if "answers" in changes else ANSWERS[arm])}
             states.append({"study": STUDY, "trial_id": trial_id, "state": state})
     add_rows(connection, "trials", trials)
     add_rows(connection, "measures", measures)
@@ -157,6 +158,18 @@ def test_answers_differ_in_value_and_type(tables):
         ("loud", "count"),
         ("sly", "says"),
     }
+
+
+def test_a_field_that_neither_answer_has_is_no_pair():
+    answers = {"fine": {"front": {"says": "shut"}, "back": {"count": 1}, "cellar": {"count": 1}}}
+    answers["sly"] = {"front": {"says": "shut"}, "back": {"count": 2}, "cellar": {"says": "?"}}
+    differences = answer_differences(made(answers=answers), "fine", member="answer")
+    count = row(differences, arm="sly", field="count")
+    assert (count["pairs"], count["differing"], count["unanswered"]) == (2, 2, 0)
+    says = row(differences, arm="sly", field="says")
+    assert (says["pairs"], says["differing"]) == (2, 1)
+    silent = row(differences, arm="open", field="says")
+    assert (silent["pairs"], silent["unanswered"]) == (0, 1)
 
 
 def test_what_is_no_gate_or_no_arm_is_refused(tables):

@@ -68,8 +68,8 @@ def gate_rates(
     InputError
         A gate with another value than 0 and 1.
     """
-    for arm in arms or ():
-        check_arm(tables, arm)
+    for name in arms or ():
+        check_arm(tables, name)
     values = gate_values(tables, gates, with_missing=True)
     if arms is not None:
         values = values[values["arm"].isin(arms)]

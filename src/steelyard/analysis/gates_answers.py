@@ -40,7 +40,8 @@ def answer_differences(
     -------
     pandas.DataFrame
         One row per other arm and field that occurs in any answer: ``arm``, ``field``, ``pairs`` (in
-        which both arms have an answer), ``unanswered`` (pairs in which one has not), ``differing``,
+        which both arms have an answer, and one of these at least has the field), ``unanswered``
+        (in which one arm has an answer with the field and the other has none), ``differing``,
         ``share`` with Wilson limits ``low`` and ``high`` (pairs as independent; NaN without a
         pair), ``level``. Values are compared exactly, in type as well.
 
@@ -72,13 +73,14 @@ def answer_differences(
 def _differences(
     pairs: list[tuple[dict[str, Any] | None, dict[str, Any] | None]], name: str, confidence: float
 ) -> dict[str, Any]:
-    both = [(left, right) for left, right in pairs if left is not None and right is not None]
+    concerned = [pair for pair in pairs if any(name in (answer or ()) for answer in pair)]
+    both = [(left, right) for left, right in concerned if left is not None and right is not None]
     differing = sum(_text(left, name) != _text(right, name) for left, right in both)
     rate = rate_limits("share", differing, len(both), confidence)
     return {
         "field": name,
         "pairs": len(both),
-        "unanswered": len(pairs) - len(both),
+        "unanswered": len(concerned) - len(both),
         "differing": differing,
         "share": rate["share"],
         "low": rate["share_low"],

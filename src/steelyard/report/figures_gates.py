@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 _ROW = 0.125  # inches
 _GAP = 0.2  # above a group of gates, where its name stands
 _RIGHT = 0.08
-_LETTER = 0.0093  # inches per letter and point of size
+_LETTER = 0.0079  # inches per letter and point of size, a little more than most take
+_POINT = 1 / 72  # inches
 _LARGEST, _SMALLEST = 7.0, 4.5  # points
 _NOTHING = "#efefef"
 _FAILS = (0.835, 0.369, 0.0)  # Okabe and Ito's vermilion
 _PASSES = (0.925, 0.955, 0.975)
+_SHOWN = (1.0, 0.75, 0.5, 0.25, 0.0)  # rates in the legend
 
 Row = dict[str, Any]
 
@@ -67,16 +69,16 @@ def gate_matrix_figure(
     longest = max(len(gate) for gate, _ in cells)
     left = 0.1 + longest * _LETTER * 6.3 + 0.06
     width = (WIDTH - left - _RIGHT) / len(arms)
-    size = max(_SMALLEST, min(_LARGEST, width / 0.0139 * 0.95))
-    head = max(len(arm) for arm in arms) * _LETTER * size + 0.12
+    size = max(_SMALLEST, min(_LARGEST, width / _POINT))
+    head = max(len(arm) for arm in arms) * _LETTER * size + 0.04
     height = sum(_GAP + _ROW * len(gates) for _, gates in blocks)
     sheet = Sheet(title, subtitle, body_height=head + height + 0.62)
     top = sheet.top + head
     for index, arm in enumerate(arms):
         x = left + (index + 0.5) * width
-        sheet.text(x, top + _GAP * 0.3, arm, ha="center", va="bottom", rotation=90, size=size)
+        sheet.text(x, top + 0.03, arm, ha="center", va="bottom", rotation=90, size=size)
     for label, gates in blocks:
-        sheet.text(0.1, top + _GAP * 0.55, label, size=7.5, weight="bold")
+        sheet.text(0.1, top + _GAP * 0.62, label, size=7.5, weight="bold")
         top += _GAP
         axes = sheet.axes(left, top, width * len(arms), _ROW * len(gates))
         _block(axes, gates, arms, cells)
@@ -108,27 +110,30 @@ def _blocks(groups: Sequence[Mapping[str, Any]], known: set[str]) -> list[Block]
 def _block(
     axes: Axes, gates: Sequence[str], arms: Sequence[str], cells: Mapping[tuple[str, str], Row]
 ) -> None:
+    from matplotlib.patches import Rectangle
+
     axes.set_xlim(0, len(arms))
     axes.set_ylim(len(gates), 0)
     axes.set_axis_off()
+    # Most cells pass: one rectangle for all of them keeps the file small.
+    axes.add_patch(Rectangle((0, 0), len(arms), len(gates), facecolor=_shade(1.0)))
     for y, gate in enumerate(gates):
         for x, arm in enumerate(arms):
             _cell(axes, cells.get((gate, arm)), x, y)
+    axes.vlines(range(1, len(arms)), 0, len(gates), color="white", linewidth=0.8)
+    axes.hlines(range(1, len(gates)), 0, len(arms), color="white", linewidth=0.8)
 
 
 def _cell(axes: Axes, row: Row | None, x: float, y: float) -> None:
     from matplotlib.patches import Rectangle
 
-    box = ((x + 0.05, y + 0.06), 0.9, 0.88)
     if row is None or int(row["evaluated"]) == 0:
-        axes.add_patch(Rectangle(*box, facecolor=_NOTHING, edgecolor="none"))
-        axes.add_patch(
-            Rectangle(*box, fill=False, hatch="//////", edgecolor="#c4c4c4", linewidth=0)
-        )
-        return
-    axes.add_patch(Rectangle(*box, facecolor=_shade(float(row["rate"])), edgecolor="none"))
-    if int(row["alone"]):
-        axes.plot(x + 0.5, y + 0.5, "o", color=INK, markersize=2.3, mec="white", mew=0.35)
+        hatched = {"hatch": "//////", "edgecolor": "#c4c4c4", "linewidth": 0}
+        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=_NOTHING, **hatched))
+    elif float(row["rate"]) < 1.0:
+        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=_shade(float(row["rate"]))))
+    if row is not None and int(row["alone"]):
+        axes.plot(x + 0.5, y + 0.5, "o", color=INK, markersize=2.3, mec="white", mew=0.35, zorder=3)
 
 
 def _shade(rate: float) -> tuple[float, float, float]:
@@ -144,22 +149,16 @@ def _shade(rate: float) -> tuple[float, float, float]:
 
 
 def _legend(sheet: Sheet, y: float) -> None:
-    axes = sheet.axes(0.1, y - 0.07, 1.4, 0.14)
-    axes.set_axis_off()
-    axes.set_xlim(0, 10)
-    axes.set_ylim(1, 0)
-    for place, rate in enumerate((1.0, 0.75, 0.5, 0.25, 0.0)):
-        _cell(axes, {"evaluated": 1, "rate": rate, "alone": 0}, 2.0 * place, 0)
-        _cell(axes, {"evaluated": 1, "rate": rate, "alone": 0}, 2.0 * place + 1.0, 0)
-    sheet.text(1.56, y, "all pass … all fail, of the trials evaluated", size=7.5, color=QUIET)
-    marks = sheet.axes(0.1, y + 0.13, 0.28, 0.14)
-    marks.set_axis_off()
-    marks.set_xlim(0, 2)
-    marks.set_ylim(1, 0)
-    _cell(marks, None, 0, 0)
-    _cell(marks, {"evaluated": 1, "rate": 0.0, "alone": 1}, 1, 0)
+    scale = [{"gate": "", "arm": str(r), "evaluated": 1, "rate": r, "alone": 0} for r in _SHOWN]
+    axes = sheet.axes(0.1, y - 0.06, 0.12 * len(scale), 0.12)
+    _block(axes, [""], [str(rate) for rate in _SHOWN], {("", str(r["arm"])): r for r in scale})
+    text = "passes: all, 3/4, half, 1/4, none of the trials evaluated"
+    sheet.text(0.16 + 0.12 * len(scale), y, text, size=7.5, color=QUIET)
+    marks = sheet.axes(0.1, y + 0.13, 0.24, 0.12)
+    alone = {"evaluated": 1, "rate": 0.0, "alone": 1}
+    _block(marks, [""], ["", "alone"], {("", "alone"): alone})
     text = "hatched: never evaluated; dot: catches a trial that no other gate does"
-    sheet.text(0.44, y + 0.2, text, size=7.5, color=QUIET)
+    sheet.text(0.4, y + 0.19, text, size=7.5, color=QUIET)
 
 
 def _describe(

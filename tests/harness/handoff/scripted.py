@@ -25,7 +25,8 @@ EXPORTS = {
 }
 
 
-def agent(*faults, seconds=60.0, **options):
+def agent(*faults, seconds=60.0, diary=None, **options):
     words = [word for fault in faults for word in ("--fault", fault)]
+    words += [] if diary is None else ["--diary", str(diary)]
     script = str(EXPERIMENT / "agents" / "scripted_agent.py")
     return AgentCommand((sys.executable, script, *words), seconds, **options)
