@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.stopping_trials import GREEN, stopping_study, truths, wandering
+from analysis.stopping_trials import GREEN, RED, stopping_study, truths, wandering
 from steelyard.analysis.stopping import (
     calibrated_threshold,
     compare_policies,
@@ -91,6 +91,18 @@ class TestSummary:
         ends = rates[["correct_stop", "false_stop", "missed_stop"]].sum(axis=1)
         assert ends.to_numpy() == pytest.approx(1)
         assert rates.loc["oracle", "correct_stop"] == 1
+
+    def test_limits_of_what_cannot_be_negative_are_not_negative(self, small_study):
+        trials = [
+            {"task": "x", "outcome": 1, "states": [GREEN] * 3},
+            {"task": "y", "outcome": 1, "states": [RED, RED, GREEN]},
+        ]
+        table = stopping_summary(stopping_study(small_study, trials), GREEN_RULE, by=(), **FEW)
+        steps = table[table["quantity"].eq("steps_avoided")].set_index("kind")
+        for kind, most in (("total", 4.0), ("mean", 2.0), ("mean_if_accepted", 2.0)):
+            low, estimate, high = steps.loc[kind, ["low", "estimate", "high"]]
+            assert (low, estimate) == (0.0, most / 2)
+            assert high > most  # far: two tasks, t on one degree of freedom
 
     def test_unknown_counters_are_left_out_and_counted(self, small_study):
         trials = [

@@ -69,7 +69,8 @@ def stopping_summary(
 
         Kinds: ``rate`` (clustered Wilson), ``total``, ``mean`` (over replayed trials, never
         accepted ones with 0), ``mean_if_accepted`` (t over tasks), ``median``, ``share`` (avoided
-        over spent; percentiles over resampled tasks). Rates: ``accepted``, ``never_accepted``
+        over spent; percentiles over resampled tasks). What is avoided is never negative, so the
+        limits of totals and means are not below 0. Rates: ``accepted``, ``never_accepted``
         (of the replayed trials); ``tests_pass_at_stop``, ``required_checks_pass_at_stop``,
         ``any_regression``, ``any_quality_loss`` (of the accepted ones, gates where reported);
         ``correct_stop``, ``false_stop``, ``missed_stop`` (of the solvable ones);
@@ -246,7 +247,7 @@ def _total_and_means(
             "kind": kind,
             "n": found.n,
             "estimate": total if kind == "total" else found.estimate,
-            "low": times * found.low,
+            "low": max(times * found.low, 0.0),  # the t interval does not know the border
             "high": times * found.high,
             "method": found.method,
             "n_clusters": found.n_clusters,
