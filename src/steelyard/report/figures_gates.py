@@ -20,7 +20,7 @@ _RIGHT = 0.08
 _LETTER = 0.0079  # inches per letter and point of size, a little more than most take
 _POINT = 1 / 72  # inches
 _LARGEST, _SMALLEST = 7.0, 4.5  # points
-_NOTHING = "#efefef"
+_NOTHING, _HATCH = "#efefef", "#c4c4c4"
 _FAILS = (0.835, 0.369, 0.0)  # Okabe and Ito's vermilion
 _PASSES = (0.925, 0.955, 0.975)
 _SHOWN = (1.0, 0.75, 0.5, 0.25, 0.0)  # rates in the legend
@@ -128,8 +128,11 @@ def _cell(axes: Axes, row: Row | None, x: float, y: float) -> None:
     from matplotlib.patches import Rectangle
 
     if row is None or int(row["evaluated"]) == 0:
-        hatched = {"hatch": "//////", "edgecolor": "#c4c4c4", "linewidth": 0}
-        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=_NOTHING, **hatched))
+        axes.add_patch(
+            Rectangle(
+                (x, y), 1, 1, facecolor=_NOTHING, hatch="//////", edgecolor=_HATCH, linewidth=0
+            )
+        )
     elif float(row["rate"]) < 1.0:
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=_shade(float(row["rate"]))))
     if row is not None and int(row["alone"]):
