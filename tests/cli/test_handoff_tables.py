@@ -254,8 +254,10 @@ def test_whatever_an_agent_writes_can_be_kept(program, tmp_path, trials, does):
     assert "\x1b" not in done.out + done.err
     ((state,),) = asked(trials, "SELECT state FROM states")
     assert json.loads(state)["passed"] is False
-    assert program("show", statuses(trials)[0][0] + "/import failed-test/none/0/0",
-                   "--database", trials).code == 0  # fmt: skip
+    trial = f"{statuses(trials)[0][0]}/import failed-test/none/0/0"
+    shown = program("show", trial, "--database", trials)
+    assert shown.code == 0
+    assert "\x1b" not in shown.out
 
 
 def test_a_reader_may_answer_at_any_depth(program, tmp_path, codex, trials):
