@@ -114,6 +114,23 @@ def test_a_failed_export_is_no_invalid_input(tmp_path) -> None:
     drive(steps)
 
 
+@pytest.mark.parametrize("name", ["policy.json", "./policy.json", " ", "-"])
+def test_a_result_is_not_exported_over_what_was_given(tmp_path, monkeypatch, name) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.json").write_text("mine", encoding="utf-8")
+
+    async def steps(screen, pilot) -> None:
+        await pilot.press("ctrl+s")
+        screen.query_one("#target", Input).value = name
+        await pilot.press("enter")
+        await pilot.pause()
+        assert verdict(screen).startswith("Not exported: the export ")
+
+    drive(steps, POLICY, {}, ["policy.json"])
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.json"]
+    assert (tmp_path / "policy.json").read_text(encoding="utf-8") == "mine"
+
+
 def test_without_a_result_there_is_nothing_to_export(tmp_path) -> None:
     async def steps(screen, pilot) -> None:
         screen.query_one("#policy", TextArea).text = "nonsense"

@@ -184,11 +184,11 @@ def playground(
         ready = {"playground": "ready", "offline": True, "export_requires_explicit_action": True}
         documents.deliver(ready)
         return
-    _open_playground(*given)
+    _open_playground(files, *given)
     documents.deliver({"playground": "closed", "offline": True})
 
 
-def _open_playground(policy: Any, response: Any) -> None:
+def _open_playground(files: list[str], policy: Any, response: Any) -> None:
     from steelyard.evaluators.contract import PlaygroundUnavailableError
 
     try:
@@ -199,7 +199,7 @@ def _open_playground(policy: Any, response: Any) -> None:
         ) from None
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise PlaygroundUnavailableError("the playground needs a terminal; this is none")
-    Playground(policy, response).run()
+    Playground(policy, response, files).run()
 
 
 def _leave(failed: bool) -> None:

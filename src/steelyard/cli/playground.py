@@ -6,6 +6,7 @@ itself, and writes a file only when asked to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
@@ -32,6 +33,8 @@ class Playground(App[None]):
     ----------
     policy, response : JSON value, optional
         What the editors begin with.
+    files : sequence of str, default ()
+        Where they came from; a result is not exported over them.
     """
 
     TITLE = "steelyard contract playground"
@@ -50,8 +53,9 @@ class Playground(App[None]):
         Binding("ctrl+q", "quit", "Close", priority=True),
     ]
 
-    def __init__(self, policy: Any = None, response: Any = None) -> None:
+    def __init__(self, policy: Any = None, response: Any = None, files: Sequence[str] = ()) -> None:
         super().__init__()
+        self._files = files
         pairs = zip((policy, response), PLAYGROUND_DOCUMENTS, strict=True)
         given = [default if document is None else document for document, default in pairs]
         self._texts = [to_json(document) for document in given]
@@ -122,7 +126,7 @@ class Playground(App[None]):
             self._say("There is no result to export")
             return
         try:
-            check_destination(event.value, ())
+            check_destination(event.value, self._files, "the export")
             write_file(event.value, to_json(self.result).encode())
         except ContractError as error:
             self._say(f"Not exported: {error}")
