@@ -128,10 +128,21 @@ def test_answers_of_other_kinds_are_other_answers(small_study: SmallStudy) -> No
         ]
 
     tables = small_study(
-        final("a", [0, False, "false", 1, 2]) + final("b", ["0", "false", False, 1.0, 2])
+        final("a", [0, False, "false", 1, 2, [{"x": 1}]])
+        + final("b", ["0", "false", False, 1.0, 2, [{"x": 1.0}]])
     )
     row = agreement(tables, "é", source="final", n_resamples=5).iloc[0]
-    assert (row["cases"], row["unanimous"]) == (5, 2)
+    assert (row["cases"], row["unanimous"]) == (6, 3)
+
+
+def test_resamples_that_say_nothing_give_no_limits(small_study: SmallStudy) -> None:
+    same = {"t": "x", "u": "y"}
+    tables = small_study(answers({"a": same, "b": same}))
+    for seed in range(6):  # the only resample has one answer or is as unanimous as the whole
+        row = agreement(tables, "directive", n_resamples=1, seed=seed).iloc[0]
+        assert row["alpha"] == 1
+        assert math.isnan(row["low"])
+        assert math.isnan(row["high"])
 
 
 @pytest.mark.parametrize(("option", "value"), [("n_resamples", 0), ("seed", -1)])

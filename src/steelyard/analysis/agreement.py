@@ -69,8 +69,8 @@ def agreement(
         One row per stratum: the ``by`` columns, ``answer``, ``arms``, ``cases`` with at least two
         answers, ``unanimous`` cases among these, ``alpha`` (1: always the same; 0: as by chance;
         NaN where only one answer occurs at all, or no case has two), ``low`` and ``high``
-        (percentile limits at 95 % over resampled tasks), ``level``, ``n_clusters``,
-        ``n_resamples``, ``seed``.
+        (percentile limits at 95 % over resampled tasks, NaN where all resamples agree or none has
+        an alpha), ``level``, ``n_clusters``, ``n_resamples``, ``seed``.
 
     Raises
     ------
@@ -130,9 +130,16 @@ def _member(text: str, name: str) -> str | None:
     output = json.loads(text)
     if not isinstance(output, dict) or output.get(name) is None:
         return None
-    value = output[name]
-    whole = isinstance(value, float) and value.is_integer()
-    return canonical_dumps(int(value) if whole else value)
+    return canonical_dumps(_whole(output[name]))
+
+
+def _whole(value: Any) -> Any:
+    """Return a JSON value with 1.0 written as 1, at any depth: to JSON they are one number."""
+    if isinstance(value, list):
+        return [_whole(member) for member in value]
+    if isinstance(value, dict):
+        return {name: _whole(member) for name, member in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _agreeing(part: pd.DataFrame, n_resamples: int, seed: int) -> dict[str, Any]:
@@ -165,9 +172,12 @@ def _limits(
     if clusters < 2 or math.isnan(_alpha(table)):
         return math.nan, math.nan
     draws = cluster_draws(clusters, n_resamples, seed)
-    drawn = [_alpha(np.repeat(table, draw[tasks], axis=0)) for draw in draws]
+    drawn = np.array([_alpha(np.repeat(table, draw[tasks], axis=0)) for draw in draws])
+    drawn = drawn[~np.isnan(drawn)]  # a resample in which only one answer occurs
+    if drawn.size == 0 or np.ptp(drawn) == 0:
+        return math.nan, math.nan
     tail = (1.0 - LEVEL) / 2.0
-    low, high = (float(q) for q in np.nanquantile(drawn, [tail, 1.0 - tail]))
+    low, high = (float(q) for q in np.quantile(drawn, [tail, 1.0 - tail]))
     return low, high
 
 
