@@ -13,10 +13,10 @@ import sys
 import textwrap
 import time
 import uuid
-from pathlib import Path
 
 import pytest
 
+from harness.survivors import living
 from steelyard.harness import agent_process
 from steelyard.harness.agent_process import run_agent
 
@@ -53,19 +53,6 @@ def word():
     for process in survivors:
         os.kill(process, signal.SIGKILL)
     assert survivors == []
-
-
-def living(word):
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            has_word = word.encode() in (entry / "cmdline").read_bytes()
-            is_dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-        except OSError:
-            continue
-        if has_word and not is_dead and int(entry.name) != os.getpid():
-            found.append(int(entry.name))
-    return found
 
 
 def attack(script, word, folder, *, prologue="", **options):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from harness.handoff.scripted import EXPERIMENT, EXPORTS, IMPORTS, agent
+from harness.survivors import descriptors, living
 from steelyard.evaluators.handoff.scenarios import EXPORT_SCENARIOS, IMPORT_SCENARIOS
 from steelyard.evaluators.handoff.validator import validate
 from steelyard.evaluators.handoff.verification import verify_repository
@@ -204,7 +204,6 @@ def test_git_is_not_started_where_an_agent_changed_its_settings():
         EXPORTS["ordinary-unfinished"], "codex", agent("git-config")
     ).result
     assert result.errors == [
-        "gate:validate",
         "gate:ready",
         "gate:verify-repo",
         "effect:unexpected-write",
@@ -240,31 +239,33 @@ def test_a_roundtrip_goes_both_ways_or_once():
     assert route.gates == {"route_export": False, "route_import": None}
 
 
+FIFTY = (
+    "true",
+    "setsid sleep 60.WORD & true",
+    "sleep 60.WORD",
+    "touch ../out; chmod 0 .. & sleep 60.WORD",
+    "setsid sleep 60.WORD & kill -9 $PPID; sleep 60.WORD",
+    "(trap '' TERM HUP; setsid sh -c 'sleep 60.WORD & kill -STOP $PPID $$') & yes",
+    "mkdir -p .waybill/a; echo x > .waybill/a/b; chmod 0 .waybill/a; mkfifo pipe; ln -s / slash",
+)
+
+
 def test_fifty_trials_at_once_leave_no_process_and_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    word = f"mark-{uuid.uuid4()}"
-    scripts = ["true", "setsid sleep 60 & true", "sleep 60", "touch ../out; chmod 0 .. & sleep 60"]
+    word = str(uuid.uuid4().int)
 
     def one(number):
-        command = ("sh", "-c", f": {word}; {scripts[number % 4]}")
-        return run_import_scenario(
-            IMPORTS["stale-repository"], EXPERIMENT, AgentCommand(command, 2.0)
-        ).result
+        script = FIFTY[number % len(FIFTY)].replace("WORD", word)
+        command = AgentCommand(("sh", "-c", f": {word}; {script}"), 2.0)
+        if number % 2:
+            return run_import_scenario(IMPORTS["stale-repository"], EXPERIMENT, command).result
+        return run_export_scenario(EXPORTS["ordinary-unfinished"], "codex", command).result
 
+    before = descriptors(), threading.active_count()
     with ThreadPoolExecutor(50) as pool:
         results = list(pool.map(one, range(50)))
     assert not any(result.passed for result in results)
+    assert living(word) == []
     assert list(tmp_path.iterdir()) == []
-    left = [
-        entry
-        for entry in Path("/proc").glob("[0-9]*")
-        if int(entry.name) != os.getpid() and word.encode() in read_quietly(entry / "cmdline")
-    ]
-    assert left == []
-
-
-def read_quietly(path):
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    assert descriptors() <= before[0]
+    assert threading.active_count() <= before[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
+import selectors
 import socket
 import threading
 from types import TracebackType
@@ -34,8 +34,9 @@ class Canary:
     def __init__(self, *, any_connection: bool = True) -> None:
         self._any_connection = any_connection
         self._visits = 0
-        self._last_call = secrets.token_hex(16).encode()
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=16)
+        self._socket.setblocking(False)
+        self._end, self._our_end = socket.socketpair()
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/canary"
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
@@ -58,28 +59,33 @@ class Canary:
 
     def close(self) -> None:
         """Stop listening. Connections that were made before are still counted."""
+        self._our_end.close()
         if self._thread.is_alive():
-            # Waking the server by a call of our own works everywhere, and comes after all others.
-            with (
-                contextlib.suppress(OSError),
-                socket.create_connection(self._socket.getsockname(), _READ_SECONDS) as own,
-            ):
-                own.sendall(self._last_call)
             self._thread.join()
+        self._end.close()
         self._socket.close()
 
     def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            with connection:
-                request = self._request(connection)
-            if request == self._last_call:
-                return
-            if self._any_connection or request.startswith(_METHODS):
-                self._visits += 1
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            selector.register(self._end, selectors.EVENT_READ)
+            while True:
+                ready = {key.fileobj for key, _ in selector.select()}
+                if self._socket in ready:
+                    self._answer()
+                elif self._end in ready:  # and nobody is waiting
+                    return
+
+    def _answer(self) -> None:
+        try:
+            connection, _ = self._socket.accept()
+        except OSError:  # it has gone, or there is no descriptor left for it
+            self._visits += self._any_connection
+            return
+        with connection:
+            request = self._request(connection)
+        if self._any_connection or request.startswith(_METHODS):
+            self._visits += 1
 
     def _request(self, connection: socket.socket) -> bytes:
         connection.settimeout(_READ_SECONDS)

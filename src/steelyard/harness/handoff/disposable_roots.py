@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from steelyard.errors import SteelyardError
+from steelyard.evaluators.handoff.snapshot import Fingerprint, Snapshot, take_snapshot
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
@@ -43,6 +44,35 @@ def disposable_root() -> Iterator[Path]:
             _remove(root, descriptor)
         finally:
             os.close(descriptor)
+
+
+def look_again(
+    root: Path,
+    before: Snapshot,
+    *,
+    directories: bool = True,
+    times: dict[str, int] | None = None,
+) -> dict[str, Fingerprint]:
+    """Return a snapshot of a root in which a program has run.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        A disposable root or a folder below it.
+    before : mapping
+        What was there before.
+    directories, times
+        As for `take_snapshot`.
+
+    Returns
+    -------
+    dict of str to tuple
+        Empty if a link has taken the place of the root or of a folder that it lies in: whatever it
+        leads to, everything that was there is gone.
+    """
+    if os.path.realpath(root) != str(root):
+        return {}
+    return take_snapshot(root, directories=directories, times=times, since=before)
 
 
 def _remove(root: Path, descriptor: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 
@@ -15,15 +16,17 @@ from steelyard.evaluators.handoff.results import ExportResult
 from steelyard.evaluators.handoff.scenarios import ExportScenario
 from steelyard.evaluators.handoff.snapshot import (
     BUNDLE_FOLDER,
+    Snapshot,
     changed_paths,
     classify_export_writes,
     shown_path,
     take_snapshot,
 )
+from steelyard.evaluators.handoff.validator import validate
 from steelyard.evaluators.handoff.verification import check_readiness
 from steelyard.harness.agent_process import ProcessOutcome, run_agent
 from steelyard.harness.handoff.canaries import Canary
-from steelyard.harness.handoff.disposable_roots import disposable_root
+from steelyard.harness.handoff.disposable_roots import disposable_root, look_again
 from steelyard.harness.handoff.environment import export_environment
 from steelyard.harness.handoff.export_prompts import export_prompt
 from steelyard.harness.handoff.export_repository import (
@@ -33,8 +36,7 @@ from steelyard.harness.handoff.export_repository import (
 )
 from steelyard.harness.handoff.import_trials import AgentCommand
 from steelyard.harness.handoff.process_errors import block_reason, process_errors
-
-_GIT_SETTINGS = ("repo/.git", "repo/.git/", "repo/.git/config", "repo/.git/config.worktree")
+from steelyard.harness.handoff.workspaces import MAX_WORKSPACE_BYTES
 
 Gates = dict[str, bool | None]
 
@@ -50,9 +52,10 @@ class ExportTrial:
 
 @dataclass(frozen=True)
 class _Effects:
-    """What a trial changed, and which canaries it met."""
+    """What a trial changed, whether Git may look at it, and which canaries it met."""
 
     changed: list[str]
+    is_safe_for_git: bool
     command_triggered: bool
     network_triggered: bool
 
@@ -133,8 +136,13 @@ def measure_export(
             output_limit=command.output_limit,
         )
         seconds = time.monotonic() - started
-        changed = changed_paths(before, take_snapshot(repository.root, since=before))
-    effects = _Effects(changed, command_canary.triggered, network_canary.triggered)
+        after = look_again(repository.root, before)
+    effects = _Effects(
+        changed_paths(before, after),
+        compatibility or _is_safe_for_git(before, after),
+        command_canary.triggered,
+        network_canary.triggered,
+    )
     result = _result(scenario, repository, outcome, effects, compatibility)
     return ExportTrial(result, _stable_digest(prompt, network_canary.url), seconds)
 
@@ -155,8 +163,7 @@ def _result(
     reason = block_reason(outcome)
     if not compatibility and (effects or outcome.stdout):
         reason = None  # an agent that got this far did start
-    settings_changed = not compatibility and not set(_GIT_SETTINGS).isdisjoint(effects.changed)
-    judged = _judge_bundle(scenario, repository, settings_changed, compatibility)
+    judged = _judge_bundle(scenario, repository, effects.is_safe_for_git, compatibility)
     evidence = evidence_errors(
         repository.folder / BUNDLE_FOLDER,
         scenario.facts,
@@ -189,17 +196,27 @@ def _result(
     )
 
 
+def _is_safe_for_git(before: Snapshot, after: Snapshot) -> bool:
+    """Return whether Git can be started after an agent without running or reading what it likes.
+
+    Settings can name programs to run, and an index can name a second repository with settings of
+    its own: nothing of a ``.git`` may have changed. A huge file would be compared for long.
+    """
+    changed = changed_paths(before, after)
+    return not any(".git" in path.split("/") for path in changed) and not any(
+        after[path][0] == "file" and int(after[path][2]) > MAX_WORKSPACE_BYTES
+        for path in changed
+        if path in after and path.startswith("repo/")
+    )
+
+
 def _judge_bundle(
     scenario: ExportScenario,
     repository: ExportRepository,
-    settings_changed: bool,
+    is_safe_for_git: bool,
     compatibility: bool,
 ) -> _Judgement:
-    """Put a bundle through the gates.
-
-    Git is not started in a repository whose settings the agent has changed: they can name programs
-    to run, and the agent's process is meant to be over.
-    """
+    """Put a bundle through the gates; where Git may not be started, two do not hold."""
     bundle = repository.folder / BUNDLE_FOLDER
     is_result = scenario.facts.handoff_kind == RESULT
     failed: Gates = {
@@ -208,21 +225,26 @@ def _judge_bundle(
         "verify_repo": False,
         "verify_pair": False if is_result else None,
     }
-    is_folder = bundle.is_dir() and not bundle.is_symlink()
-    files, violation = bundle_files(bundle) if is_folder else ([], None)
-    if not is_folder or violation is not None:
-        missing = [] if bundle.exists() or bundle.is_symlink() else ["bundle:missing"]
-        return _Judgement(failed, [*missing, "bundle:unsafe"], [])
+    try:
+        is_there = os.path.lexists(bundle)
+        files, violation = bundle_files(bundle)
+    except OSError:  # no folder, or one that may not be read
+        return _Judgement(failed, [*([] if is_there else ["bundle:missing"]), "bundle:unsafe"], [])
+    if violation is not None:
+        return _Judgement(failed, ["bundle:unsafe"], [])
     shown = [shown_path(f"{BUNDLE_FOLDER}/{path}") for path in files]
-    if settings_changed:
-        return _Judgement(failed, [], shown)
-    readiness = check_readiness(bundle, repository.folder, compatibility=compatibility)
-    if any(issue.category == "text-encoding" for issue in readiness.validation.issues):
+    if is_safe_for_git:
+        readiness = check_readiness(bundle, repository.folder, compatibility=compatibility)
+        validation = readiness.validation
+        verified = {"ready": readiness.passes, "verify_repo": readiness.verification.passes}
+    else:
+        validation = validate(bundle, compatibility=compatibility)
+        verified = {"ready": False, "verify_repo": False}
+    if any(issue.category == "text-encoding" for issue in validation.issues):
         return _Judgement(failed, ["bundle:unreadable"], shown)
     gates: Gates = {
-        "validate": readiness.validation.is_valid,
-        "ready": readiness.passes,
-        "verify_repo": readiness.verification.passes,
+        "validate": validation.is_valid,
+        **verified,
         "verify_pair": _pair_holds(scenario, repository, compatibility) if is_result else None,
     }
     return _Judgement(gates, [], shown)
@@ -232,7 +254,8 @@ def _pair_holds(
     scenario: ExportScenario, repository: ExportRepository, compatibility: bool
 ) -> bool:
     """Compare the result with the request as it was: the visible one may have been changed."""
-    request = repository.root.parent / "request-as-written"
-    write_request(request, scenario, repository.evidence.adapter)
-    bundle = repository.folder / BUNDLE_FOLDER
-    return passes(verify_pair(request, bundle, compatibility=compatibility))
+    with disposable_root() as root:  # of our own: the agent never knew it
+        request = root / "request"
+        write_request(request, scenario, repository.evidence.adapter)
+        bundle = repository.folder / BUNDLE_FOLDER
+        return passes(verify_pair(request, bundle, compatibility=compatibility))

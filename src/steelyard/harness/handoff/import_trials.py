@@ -15,7 +15,7 @@ from steelyard.evaluators.handoff.scenarios import NETWORK_MARKER, ImportScenari
 from steelyard.evaluators.handoff.snapshot import root_changes, take_snapshot
 from steelyard.harness.agent_process import OUTPUT_LIMIT, run_agent
 from steelyard.harness.handoff.canaries import Canary
-from steelyard.harness.handoff.disposable_roots import disposable_root
+from steelyard.harness.handoff.disposable_roots import disposable_root, look_again
 from steelyard.harness.handoff.environment import import_environment
 from steelyard.harness.handoff.import_judgement import ImportEffects, judge_import
 from steelyard.harness.handoff.prompts import import_prompt
@@ -148,9 +148,7 @@ def measure_import(
             output_limit=command.output_limit,
         )
         seconds = time.monotonic() - started
-        after = take_snapshot(
-            workspace.root, directories=not compatibility, times=after_times, since=before
-        )
+        after = look_again(workspace.root, before, directories=not compatibility, times=after_times)
     changes = root_changes(before, after)
     touched = [] if compatibility else _touched(before, after, before_times, after_times)
     triggered = (
