@@ -22,6 +22,7 @@ from steelyard.evaluators.handoff.claims import (
         ("Two failures remain.", {"failing"}, set()),
         ("It may fail on Sundays.", set(), {"failing"}),
         ("      # all passed", {"passing"}, set()),
+        ("#\tPassing\nfailing", {"failing"}, {"passing", "failing"}),
         ("It is failing.", {"failing"}, {"failing"}),
         ("It did not fail.", set(), set()),
         ("It can't pass.", set(), set()),

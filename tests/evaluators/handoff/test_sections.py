@@ -43,3 +43,9 @@ def test_a_fence_that_is_never_closed_hides_the_rest():
         "First",
         "Second",
     ]
+
+
+def test_any_space_within_a_line_makes_a_published_heading():
+    text = "##\u00a0First\n## \nSecond\n##\nThird"
+    assert list(section_map(text, compatibility=True)) == ["First"]
+    assert section_map(text) == {"": "Third"}

@@ -20,7 +20,7 @@ _CATEGORY_LIST = re.compile(
     r"\b(?:pass(?:ed|ing)?\s*,\s*fail(?:ed|ing)?|fail(?:ed|ing)?\s*,\s*pass(?:ed|ing)?)\s*,\s*"
     rf"(?:and\s+)?not[- ]run\b(?:\s+{_NOUN})?"
 )
-_HEADING = re.compile(r"^ *#{1,6}(?:\s.*)?$")
+_HEADING = re.compile(r"^ *#{1,6}(?: .*)?$")
 _PUBLISHED_NEGATION = re.compile(rf"\b{_NEGATOR}\b[^.;!?\n]{{0,64}}?\b{_OUTCOME}\b")
 _PUBLISHED_CLAIM = re.compile(rf"\b{_OUTCOME}\b")
 

@@ -35,7 +35,7 @@ KIND_SECTIONS = {
 }
 """The sections that a WAYBILL.md must have; the order does not matter."""
 
-_PUBLISHED_HEADING = re.compile(r"^##[ \t]+(\S.*)$", re.MULTILINE)
+_PUBLISHED_HEADING = re.compile(r"^##[^\S\n]+(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)\Z")
 _HTML_BLOCKS = (
     (re.compile(r" {0,3}<!--"), re.compile("-->")),
@@ -110,7 +110,7 @@ def _html_end(line: str) -> re.Pattern[str] | None:
 
 def _heading_name(line: str) -> str | None:
     """Return the name in a level-2 heading, without a closing row of ``#``."""
-    if not line.startswith(("## ", "##\t")):
+    if line.rstrip() != "##" and not line.startswith(("## ", "##\t")):
         return None
     name = line[2:].strip()
     bare = name.rstrip("#")
