@@ -145,21 +145,24 @@ def command_line(case: dict) -> dict[str, Any]:
             Path(name).write_bytes(bytes_of(text))
         given = bytes_of(case.get("stdin_text", ""))
         outcome = CliRunner().invoke(app, ["contract", *arguments], input=given)
-        files = {
-            str(path): path.read_bytes().decode(errors="backslashreplace")
-            for path in Path().rglob("*")
-            if path.is_file()
-        }
-    named = [word.partition("=")[2] if word.startswith("--") else word for word in arguments]
+        # Files have the names that the arguments give them, however these are spelt.
+        named = [word.partition("=")[2] if word.startswith("--") else word for word in arguments]
+        files = {name: content(name) for name in (*named, *map(str, Path().rglob("*")))}
     found = AtLeast(exit=outcome.exit_code, stderr_text=outcome.stderr)
     found |= {"stdout_text": outcome.stdout, "stdout_kind": kind_of_text(arguments, outcome.stdout)}
-    found["files_after"] = AtLeast(dict.fromkeys(named) | files)
+    found["files_after"] = AtLeast(files)
     if outcome.stdout.startswith("{"):
         found["stdout_json"] = json.loads(outcome.stdout)
     if outcome.stderr.startswith("{"):
         found["stderr_error"] = json.loads(outcome.stderr)["error"]
         del found["stderr_error"]["message"]
     return found
+
+
+def content(name: str) -> str | None:
+    """Return what a file holds; None if there is no such file."""
+    path = Path(name)
+    return path.read_bytes().decode(errors="backslashreplace") if path.is_file() else None
 
 
 def kind_of_text(arguments: list[str], text: str) -> str:

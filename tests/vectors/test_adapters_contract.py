@@ -93,6 +93,7 @@ FILES = {"sub/p.json": TEXT, "mark.json": BYTE_ORDER_MARK, "r.json": "{}"}
         (["evaluate", "sub/p.json", "mark.json"], {"stderr_error": {"code": "INVALID_JSON_INPUT"}}),
         (["evaluate", "sub/p.json", "-"], {"stderr_error": {"code": "INVALID_JSON_INPUT"}}),
         (["validate-policy", "mark.json", "--output=o.json"], {"files_after": {"o.json": None}}),
+        (["generate-synthetic", "./sub/p.json"], {"files_after": {"./sub/p.json": TEXT}}),
         (["validate-policy", "mark.json"], {"files_after": {"sub/p.json": TEXT}}),
         (
             ["generate-synthetic", "--help"],
