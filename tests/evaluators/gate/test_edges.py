@@ -268,6 +268,22 @@ def test_the_coefficient_of_variation_is_summed_exactly(
     assert found.confidence == pytest.approx(confidence, abs=1e-12)
 
 
+@pytest.mark.parametrize(("value", "published"), [("nan", "approve"), ("inf", "approve")])
+def test_a_value_without_a_place_in_its_range_is_the_best_as_published_only(
+    value: str, published: str
+) -> None:
+    term = {"fact_key": "k", "weight": 1, "direction": "maximize", "target": 0.05}
+    fields = {
+        "facts": {"k": float(value)},
+        "objective": {"id": "o", "terms": [term], "reject_below": 0.5},
+    }
+    assert votes(fields, PUBLISHED)["utility"].verdict == published
+    wide = {"fact_type": "float", "minimum": -1.7e308, "maximum": 1.7e308}
+    fields = {**fields, "facts": {"k": 1.7e308}, "specs": {"k": wide}}  # infinity over infinity
+    assert votes(fields, DEFAULT)["utility"].verdict == "reject"
+    assert votes(fields, PUBLISHED)["utility"].verdict == published
+
+
 @pytest.mark.parametrize(
     ("fields", "current", "values"),
     [

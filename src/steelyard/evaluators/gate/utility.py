@@ -45,6 +45,8 @@ def judge_utility(situation: Situation) -> EvaluatorResult:
             return _abstain(question, codes, term.fact_key)
         spec = situation.context.fact_specs.get(term.fact_key)
         norm, breach = place_in_range(term, fact.value, spec)
+        if math.isnan(norm):  # as published, what has no place is the best there is
+            norm = 1.0 if situation.compatibility.nonfinite_facts else 0.0
         breached = breached or breach
         total += term.weight * norm
         weight += abs(term.weight)
@@ -54,7 +56,10 @@ def judge_utility(situation: Situation) -> EvaluatorResult:
 
 
 def place_in_range(term: ObjectiveTerm, value: float, spec: FactSpec | None) -> tuple[float, bool]:
-    """Return where a value stands between worst (0) and best (1), and whether it is a breach."""
+    """Return where a value stands between worst (0) and best (1), and whether it is a breach.
+
+    The place is NaN where neither the value nor its range is within the doubles.
+    """
     target = term.target
     low = spec.minimum if spec is not None and spec.minimum is not None else 0.0
     if spec is not None and spec.maximum is not None:
@@ -72,7 +77,8 @@ def place_in_range(term: ObjectiveTerm, value: float, spec: FactSpec | None) -> 
     else:
         norm, breach = 1 - (value - low) / span, target is not None and value > target
     must_be_met = term.sla_breach_is_reject and target is not None
-    return min(1.0, max(0.0, norm)), must_be_met and breach
+    # The order keeps NaN: max and min return their first argument when the other is NaN.
+    return max(min(norm, 1.0), 0.0), must_be_met and breach
 
 
 def _verdict(objective: ObjectiveSpec, utility: float, breached: bool) -> Verdict:
