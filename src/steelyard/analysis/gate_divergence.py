@@ -12,7 +12,14 @@ import pandas as pd
 
 from steelyard.analysis.gates import CASE, check_arm, gate_values
 from steelyard.errors import InputError
-from steelyard.stats import clustered_difference, family_size, holm, mcnemar, sign_flip
+from steelyard.stats import (
+    clustered_difference,
+    family_size,
+    holm,
+    mcnemar,
+    sign_flip,
+    task_differences,
+)
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -113,20 +120,20 @@ def _paired(values: pd.DataFrame, reference: str) -> Iterator[tuple[str, str, pd
 
 
 def _compared(part: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    complete = part.dropna(subset=["value", "value_reference"])
-    own = complete["value_reference"].to_numpy(dtype=float)
-    other = complete["value"].to_numpy(dtype=float)
+    # Arrays and not frames: there are arms times gates of these.
+    own = part["value_reference"].to_numpy(dtype=float)
+    other = part["value"].to_numpy(dtype=float)
+    known, one_sided = ~np.isnan(own) & ~np.isnan(other), np.isnan(own) != np.isnan(other)
+    own, other, tasks = own[known], other[known], part["task"].to_numpy()[known]
     counts = {
         "both_pass": int(((own == 1) & (other == 1)).sum()),
         "reference_only": int(((own == 1) & (other == 0)).sum()),
         "candidate_only": int(((own == 0) & (other == 1)).sum()),
         "both_fail": int(((own == 0) & (other == 0)).sum()),
     }
-    one_sided = int((part["value"].isna() != part["value_reference"].isna()).sum())
-    tasks = complete["task"].to_numpy()
     return {
-        "pairs": len(complete),
-        "one_sided": one_sided,
+        "pairs": len(own),
+        "one_sided": int(one_sided.sum()),
         **counts,
         **_tested(own, other, tasks, confidence),
         "kappa": _kappa(*counts.values()),
@@ -152,7 +159,7 @@ def _tested(
     }
     if not len(own):
         return row
-    by_task = pd.Series(other - own).groupby(tasks).mean().to_numpy()
+    by_task = task_differences(own, tasks, other, tasks).differences
     worse, better = int((by_task < 0).sum()), int((by_task > 0).sum())
     return row | {
         "tasks_differing": worse + better,

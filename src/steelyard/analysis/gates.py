@@ -7,8 +7,9 @@ so far, and does not apply to a task in which no trial has a value for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
 
 from steelyard.analysis.names import resolve_measure
@@ -75,20 +76,22 @@ def gate_rates(
         values = values[values["arm"].isin(arms)]
     rows = []
     for (gate, arm), part in values.groupby(["measure", "arm"], sort=False, observed=True):
-        ran = part[part["ran"]]
-        evaluated = ran.dropna(subset="value")
-        passed, missing = int(evaluated["value"].sum()), len(part) - len(ran)
+        # Arrays and not frames: there are arms times gates of these.
+        ran = part["ran"].to_numpy(dtype=bool)
+        marks, tasks = part["value"].to_numpy()[ran], part["task"].to_numpy()[ran]
+        known = ~np.isnan(marks)
+        passed, missing = int(marks[known].sum()), len(part) - len(marks)
         rows.append(
             {
                 "gate": str(gate),
                 "arm": str(arm),
                 "passed": passed,
-                "evaluated": len(evaluated),
-                "applicable": len(ran),
+                "evaluated": int(known.sum()),
+                "applicable": len(marks),
                 "missing": missing,
-                "tasks": int(ran["task"].nunique()),
-                **_both_limits("conditional", evaluated, confidence),
-                **_both_limits("unconditional", ran.fillna({"value": 0.0}), confidence),
+                "tasks": len(set(tasks)),
+                **both_limits("conditional", marks[known], tasks[known], confidence),
+                **both_limits("unconditional", np.nan_to_num(marks), tasks, confidence),
                 "lowest": passed / len(part),
                 "highest": (passed + missing) / len(part),
                 "level": confidence,
@@ -97,32 +100,26 @@ def gate_rates(
     return pd.DataFrame(rows)
 
 
-def _both_limits(name: str, trials: pd.DataFrame, confidence: float) -> dict[str, float]:
-    found = rate_limits(name, int(trials["value"].sum()), len(trials), confidence)
-    low = high = float("nan")
-    if len(trials):
-        interval = clustered_wilson_interval(
-            trials["value"].to_numpy(), trials["task"].to_numpy(), confidence
-        )
-        low, high = interval.low, interval.high
-    return found | {f"{name}_clustered_low": low, f"{name}_clustered_high": high}
-
-
-def rate_limits(name: str, passed: int, total: int, confidence: float) -> dict[str, float]:
-    """Return a rate and its Wilson limits under ``name``, ``name_low``, ``name_high``.
+def both_limits(name: str, values: Any, tasks: Any, confidence: float) -> dict[str, float]:
+    """Return the rate of values of 0 and 1 with its limits over trials and over tasks.
 
     Parameters
     ----------
     name : str
-    passed, total : int
-        NaN is returned where the total is 0.
+        The rate's; its limits are ``name_low``, ``name_high`` (Wilson, trials as independent),
+        ``name_clustered_low`` and ``name_clustered_high`` (tasks as the unit).
+    values, tasks : array, shape (trials,)
+        NaN is returned for none.
     confidence : float
     """
-    if total == 0:
-        nothing = float("nan")
-        return {name: nothing, f"{name}_low": nothing, f"{name}_high": nothing}
-    interval = wilson_interval(passed, total, confidence)
-    return {name: passed / total, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    places = ("", "_low", "_high", "_clustered_low", "_clustered_high")
+    names = [f"{name}{place}" for place in places]
+    if not len(values):
+        return dict.fromkeys(names, float("nan"))
+    interval = wilson_interval(int(values.sum()), len(values), confidence)
+    clustered = clustered_wilson_interval(values, tasks, confidence)
+    limits = (interval.low, interval.high, clustered.low, clustered.high)
+    return dict(zip(names, (interval.estimate, *limits), strict=True))
 
 
 def gate_names(tables: StudyTables) -> list[str]:

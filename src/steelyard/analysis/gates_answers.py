@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from steelyard.analysis.gates import CASE, check_arm, rate_limits
+from steelyard.analysis.gates import CASE, both_limits, check_arm
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -42,8 +42,9 @@ def answer_differences(
         One row per other arm and field that occurs in any answer: ``arm``, ``field``, ``pairs`` (in
         which both arms have an answer, and one of these at least has the field), ``unanswered``
         (in which one arm has an answer with the field and the other has none), ``differing``,
-        ``share`` with Wilson limits ``low`` and ``high`` (pairs as independent; NaN without a
-        pair), ``level``. Values are compared exactly, in type as well.
+        ``share`` with Wilson limits, ``low`` and ``high`` that take pairs as independent and
+        ``clustered_low`` and ``clustered_high`` that take tasks as the unit (NaN without a pair),
+        ``level``. Values are compared exactly, in type as well.
 
     Raises
     ------
@@ -60,31 +61,34 @@ def answer_differences(
             continue
         other = answers[answers["arm"] == arm].drop(columns="arm")
         pairs = own.merge(other, on=CASE, suffixes=("", "_other"))
-        answered = [
-            (left, right)
-            for left, right in zip(pairs["answer"], pairs["answer_other"], strict=True)
-            if left is not None or right is not None
-        ]
-        rows += [{"arm": arm, **_differences(answered, name, confidence)} for name in fields]
+        both = list(zip(pairs["task"], pairs["answer"], pairs["answer_other"], strict=True))
+        rows += [{"arm": arm, **_differences(both, name, confidence)} for name in fields]
     shown = pd.DataFrame(rows)
     return shown[shown["differing"] > 0].reset_index(drop=True) if only_differing else shown
 
 
+Answer = Mapping[str, Any] | None
+
+
 def _differences(
-    pairs: list[tuple[dict[str, Any] | None, dict[str, Any] | None]], name: str, confidence: float
+    pairs: list[tuple[str, Answer, Answer]], name: str, confidence: float
 ) -> dict[str, Any]:
-    concerned = [pair for pair in pairs if any(name in (answer or ()) for answer in pair)]
-    both = [(left, right) for left, right in concerned if left is not None and right is not None]
-    differing = sum(_text(left, name) != _text(right, name) for left, right in both)
-    rate = rate_limits("share", differing, len(both), confidence)
+    concerned = [pair for pair in pairs if any(name in (answer or ()) for answer in pair[1:])]
+    compared = [
+        (task, float(_text(left, name) != _text(right, name)))
+        for task, left, right in concerned
+        if left is not None and right is not None
+    ]
+    found = pd.DataFrame(compared, columns=["task", "differs"])
+    differs, tasks = found["differs"].to_numpy(), found["task"].to_numpy()
+    share = both_limits("share", differs, tasks, confidence)
     return {
         "field": name,
-        "pairs": len(both),
-        "unanswered": len(concerned) - len(both),
-        "differing": differing,
-        "share": rate["share"],
-        "low": rate["share_low"],
-        "high": rate["share_high"],
+        "pairs": len(found),
+        "unanswered": len(concerned) - len(found),
+        "differing": int(found["differs"].sum()),
+        "share": share.pop("share"),
+        **{place.removeprefix("share_"): limit for place, limit in share.items()},
         "level": confidence,
     }
 
