@@ -26,12 +26,11 @@ from steelyard.evaluators.handoff import (
     scenarios,
     snapshot,
 )
-from vectors.handoff_trees import write_tree
+from vectors.handoff_trees import given, write_tree
 
 
 def parse_observation(case: dict[str, Any]) -> dict[str, Any]:
-    stdout = case["stdout"] if "stdout" in case else base64.b64decode(case["stdout_b64"])
-    parsed = observation.parse_observation(stdout, compatibility=True)
+    parsed = observation.parse_observation(given(case, "stdout"), compatibility=True)
     return {
         "accepted": parsed.accepted,
         "error_class": parsed.error_class,
@@ -118,7 +117,7 @@ def classify_export_writes(case: dict[str, Any]) -> dict[str, Any]:
 def load_import_scenario(case: dict[str, Any]) -> dict[str, Any]:
     def load() -> None:
         scenario_documents.parse_import_scenario(
-            case["text"], case["file_name"], compatibility=True
+            given(case, "text"), case["file_name"], compatibility=True
         )
 
     return accepted_or_class(load)
@@ -127,7 +126,7 @@ def load_import_scenario(case: dict[str, Any]) -> dict[str, Any]:
 def load_export_scenario(case: dict[str, Any]) -> dict[str, Any]:
     return accepted_or_class(
         lambda: scenario_documents.parse_export_scenario(
-            case["text"], case["file_name"], compatibility=True
+            given(case, "text"), case["file_name"], compatibility=True
         )
     )
 
@@ -142,7 +141,9 @@ def accepted_or_class(load: Callable[[], Any]) -> dict[str, Any]:
 
 def load_fixture_manifest(case: dict[str, Any]) -> dict[str, Any]:
     try:
-        manifest = scenario_documents.parse_fixture_manifest(case["text"], compatibility=True)
+        manifest = scenario_documents.parse_fixture_manifest(
+            given(case, "text"), compatibility=True
+        )
     except scenarios.ScenarioDocumentError:
         return {"accepted": False}
     return {

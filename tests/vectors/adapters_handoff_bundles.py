@@ -222,8 +222,7 @@ def evidence_errors(case: dict[str, Any]) -> dict[str, Any]:
     measured["changed_files"] = tuple(measured["changed_files"])
     measured["canonical_diff"] = measured["canonical_diff"].encode()
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: text for name, text in case["bundle"].items() if text is not None}
-        write_tree(Path(folder), files)
+        write_tree(Path(folder), case["bundle"])
         errors = evidence.evidence_errors(
             folder,
             evidence.ExportScenarioFacts(**scenario),

@@ -12,6 +12,8 @@ from typing import Any
 def write_tree(root: Path, tree: Mapping[str, Any]) -> None:
     """Write files, links, folders and pipes as the vectors describe them."""
     for name, entry in tree.items():
+        if entry is None:  # not there
+            continue
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         details = {"text": entry} if isinstance(entry, str) else entry
@@ -36,3 +38,11 @@ def content(details: Mapping[str, Any]) -> bytes:
     if "repeat" in details:
         return str(details["repeat"]).encode() * int(details["times"])
     return str(details["text"]).encode()
+
+
+def given(case: Mapping[str, Any], name: str) -> str | bytes:
+    """Return a text of a case: as it is, as bytes (``<name>_b64``), or described as a file is."""
+    if name not in case:
+        return base64.b64decode(case[f"{name}_b64"])
+    text = case[name]
+    return text if isinstance(text, str) else content(text)
