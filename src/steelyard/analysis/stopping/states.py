@@ -138,11 +138,12 @@ def read_states(
     UnknownNameError
         As :func:`steelyard.analysis.names.resolve_filters`.
     """
-    trials = _read_trials(tables, resolve_filters(tables, filters))
+    trials, measured, is_measured = _read_trials(tables, resolve_filters(tables, filters))
     if trials.empty:
         raise InputError(f"study {tables.study}: no trial passes the filters; widen them")
     trial, step, signals, faulty = _read_signals(tables, trials["trial_id"])
-    own_stop = _own_stop(trials, trial, step)
+    ends = _ends(trial, step, len(trials))
+    own_stop = np.where(is_measured, measured, ends)
     problem = _problems(trial, own_stop)
     if faulty:
         for place, said in find_faults(tables, trials["trial_id"]):
@@ -156,16 +157,17 @@ def read_states(
             f"study {tables.study}: no trial can be replayed; {trials['trial_id'].iloc[0]}: "
             f"{problem[0]}"
         )
-    kept = replayable[trial] & ~(step > own_stop[trial])
-    if not kept.all():
+    if not replayable.all() or (ends > own_stop).any():
+        kept = replayable[trial] & ~(step > own_stop[trial])
         trial, step, satisfied = trial[kept], step[kept], satisfied[kept]
         signals = {name: column[kept] for name, column in signals.items()}
-    described = trials[list(TRIAL_COLUMNS)]
-    return States(described, own_stop, problem, trial, step, signals, satisfied)
+    return States(trials, own_stop, problem, trial, step, signals, satisfied)
 
 
-def _read_trials(tables: StudyTables, chosen: dict[str, list[str] | list[int]]) -> pd.DataFrame:
-    """Return the trials that pass the filters, with their own stop as measured.
+def _read_trials(
+    tables: StudyTables, chosen: dict[str, list[str] | list[int]]
+) -> tuple[pd.DataFrame, FloatArray, BoolArray]:
+    """Return the trials that pass the filters, their own stop as measured, and whether it is.
 
     They come in the order in which the tables are written, so that the states need no sorting.
     """
@@ -179,8 +181,9 @@ def _read_trials(tables: StudyTables, chosen: dict[str, list[str] | list[int]]) 
     """
     values = [OWN_STOP, tables.study, *chosen.values()]
     rows = tables.connection.cursor().sql(query, params=values).to_arrow_table()
-    trials: pd.DataFrame = rows.to_pandas()
-    return trials
+    is_measured = np.asarray(rows.column("has_row").to_numpy(), dtype=bool)
+    trials: pd.DataFrame = rows.select(TRIAL_COLUMNS).to_pandas()
+    return trials, _doubles(rows.column("recorded")), is_measured
 
 
 _DESCRIBED: Final = ", ".join(
@@ -226,13 +229,12 @@ def _doubles(column: pa.ChunkedArray) -> FloatArray:
     return values
 
 
-def _own_stop(trials: pd.DataFrame, trial: IntArray, step: IntArray) -> FloatArray:
-    """Return where each agent stopped: as measured, else at the last state."""
-    counts = np.bincount(trial, minlength=len(trials))
-    ends = np.full(len(trials), np.nan)
+def _ends(trial: IntArray, step: IntArray, trials: int) -> FloatArray:
+    """Return the step of each trial's last state, NaN where it has none."""
+    counts = np.bincount(trial, minlength=trials)
+    ends = np.full(trials, np.nan)
     ends[counts > 0] = step[np.cumsum(counts)[counts > 0] - 1]
-    measured = trials["has_row"].to_numpy(dtype=bool)
-    return np.where(measured, trials["recorded"].to_numpy(dtype=float), ends)
+    return ends
 
 
 def _problems(trial: IntArray, own_stop: FloatArray) -> ObjectArray:

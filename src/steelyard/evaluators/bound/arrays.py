@@ -94,7 +94,7 @@ def score_arrays(
     states = len(signals[GATES[0]])
     scores = ScoreArrays(
         acceptance=np.empty(states),
-        influence=np.empty(states),
+        influence=np.zeros(states),
         risk=np.empty(states),
         cost=np.empty(states),
         gates=np.empty(states, dtype=np.int8),
@@ -148,20 +148,18 @@ def _score(
     missing_gates: MissingGates,
     scores: ScoreArrays,
 ) -> None:
-    """Write the scores of some states."""
+    """Write the scores of some states, but for influence, which no signal says anything about."""
     gates = RowSums(len(scores))
     scores.green[:] = True
     for name in GATES:
-        reported = ~np.isnan(signals[name])
-        gates.add(signals[name], reported)
-        np.logical_and(scores.green, ~reported | (signals[name] >= 1.0), out=scores.green)
+        gates.add(signals[name], ~np.isnan(signals[name]))
+        np.logical_and(scores.green, ~(signals[name] < 1.0), out=scores.green)
     np.logical_and(scores.green, gates.terms > 0, out=scores.green)
     scores.gates[:] = gates.terms
     acceptance = gates.means()
     if missing_gates == "failed":
         acceptance *= gates.terms / len(GATES)
     scores.acceptance[:] = acceptance
-    scores.influence[:] = 0.0
     scores.risk[:] = _risk(signals, acceptance)
     scores.cost[:] = _cost(signals, limits)
 
