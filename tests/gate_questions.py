@@ -78,11 +78,11 @@ def old_evidence(compatibility: Compatibility) -> int:
     return len(decide(refund(evidence=items), compatibility).graph.evidence_conflicts)
 
 
-def documented(trust: Any) -> Callable[..., list[tuple[str, float]]]:
+def documented(trust: Any, score: float | None = 0.75) -> Callable[..., list[tuple[str, float]]]:
     """Return a function of a compatibility: what a host's item and a document become."""
 
     def ask(compatibility: Compatibility) -> list[tuple[str, float]]:
-        document = {"id": "d", "text": "t", "score": 0.75, "metadata": {"trust": trust}}
+        document = {"id": "d", "text": "t", "score": score, "metadata": {"trust": trust}}
         host = {"evidence": [evidence("host")]}
         # The metadata may hold NaN: only what becomes of the number is asked here.
         loose = replace(compatibility, nonfinite_facts=True)

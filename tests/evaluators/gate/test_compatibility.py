@@ -176,6 +176,7 @@ ROWS: list[tuple[str, Callable[[Compatibility], Any], Any, Any]] = [
     ("lossy_documents", documented(0.25), [("d", 0.25)], [("host", 0.5), ("d", 0.25)]),
     ("lossy_documents", documented(float("nan")), [("d", 1.0)], [("host", 0.5), ("d", 0.75)]),
     ("lossy_documents", documented(True), [("d", 1.0)], [("host", 0.5), ("d", 0.75)]),
+    ("lossy_documents", documented("none", None), [("d", 0.0)], [("host", 0.5), ("d", 0.5)]),
 ]
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from gate_contexts import context, decide, evidence, permission, refund, rule, with_action
 from steelyard.evaluators.gate import (
@@ -28,7 +29,11 @@ from steelyard.evaluators.gate.directive import keys_in_text
 from steelyard.evaluators.gate.enums import Directive, Verdict
 from steelyard.evaluators.gate.predicates import Bindings, evaluate_predicate
 from steelyard.evaluators.gate.probes import candidate_values
-from steelyard.evaluators.gate.results import EligibilityAssessment, EvaluatorResult
+from steelyard.evaluators.gate.results import (
+    EligibilityAssessment,
+    EvaluatorResult,
+    read_result,
+)
 from steelyard.evaluators.gate.schemas import FactSpec, FactValue
 
 BOTH = pytest.mark.parametrize("compatibility", [DEFAULT, PUBLISHED], ids=["default", "published"])
@@ -290,6 +295,8 @@ def test_a_value_without_a_place_in_its_range_is_the_best_as_published_only(
         ({"minimum": 0.3, "maximum": 2.7, "step": 1}, 1.5, [2]),  # 0.5 is rounded to 0: too low
         ({"minimum": 0, "maximum": 3, "step": 1.4}, 2, [1, 3]),  # 3.4 is rounded to 3
         ({"minimum": 0, "maximum": 10, "step": 4}, 5, [1, 9]),
+        # The tenth of 3 is above 0.3 in doubles: the fifth step down ends below 1.5.
+        ({"minimum": 0, "maximum": 3}, 3, [3, 3, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0]),
     ],
 )
 def test_a_probe_is_rounded_before_it_is_compared_with_the_range(
@@ -336,6 +343,14 @@ def test_a_reason_code_is_kept_once_by_each_step_of_the_clean_up() -> None:
     result = EvaluatorResult("a", Verdict.APPROVE, 1.0, "rules", reason_codes=["X", "Y", "X"])
     assert with_uncited_penalty({"a": result}, 0.5)["a"].reason_codes == ["X", "Y"]
     assert without_mismatched_claims({"a": result})["a"].reason_codes == ["X", "Y"]
+
+
+@pytest.mark.parametrize("backend", ["rule", "", None, 1, "Rules"])
+def test_a_result_of_an_unknown_backend_is_refused_like_every_other_word(backend: Any) -> None:
+    given = {"evaluator": "a", "verdict": "approve", "confidence": 1, "backend": backend}
+    with pytest.raises(ValidationError) as caught:
+        read_result(given)
+    assert [(f["loc"], f["type"]) for f in caught.value.errors()] == [(("backend",), "enum")]
 
 
 @BOTH

@@ -50,7 +50,8 @@ pooled_variation          values of different metrics share one    each metric h
 substring_lexemes         ``disallowed`` counts as ``allow``; a    whole words; one word is no
                           one-word query is mathematics            mathematics
 lossy_documents           documents replace the host's evidence;   they join it; trust is a finite
-                          a trust of NaN or ``true`` is full       number, else the score
+                          a trust of NaN or ``true`` is full, one  number, else the score, else half
+                          without a score or trust is not trusted
 ========================  =======================================  ==============================
 
 What a load-dependent time limit does to a published decision has no flag: time limits exist only

@@ -55,10 +55,10 @@ def context_from_documents(
     found = [_read(document, position) for position, document in enumerate(documents)]
     fields: dict[str, Any] = {"query": query, **(host or {})}
     lossy = compatibility.lossy_documents
-    number = _loose_number if lossy else _number
+    number, unrated = (_loose_number, 0.0) if lossy else (_number, 0.5)
     own = () if lossy else fields.get("evidence") or ()
     if isinstance(own, list | tuple):  # anything else is left to the schema to refuse
-        fields["evidence"] = [*own, *(_evidence(one, number) for one in found)]
+        fields["evidence"] = [*own, *(_evidence(one, number, unrated) for one in found)]
     if lift:
         _lift([one["metadata"] for one in found], fields, compatibility)
     return validated(ReasoningContext, fields, where="documents", compatibility=compatibility)
@@ -93,9 +93,11 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _evidence(document: dict[str, Any], number: Callable[[Any], float | None]) -> dict[str, Any]:
+def _evidence(
+    document: dict[str, Any], number: Callable[[Any], float | None], unrated: float
+) -> dict[str, Any]:
     metadata = document["metadata"]
-    trust = _first(number(metadata.get("trust")), number(document["score"]), 0.5)
+    trust = _first(number(metadata.get("trust")), number(document["score"]), unrated)
     claims = metadata.get("numeric_claims")
     numbers = claims.items() if isinstance(claims, Mapping) else ()
     return {

@@ -159,7 +159,7 @@ def _step(spec: FactSpec) -> float:
         return spec.step
     if spec.minimum is None or spec.maximum is None:
         return 1
-    return (spec.maximum - spec.minimum) / 10 or 1
+    return (spec.maximum - spec.minimum) * 0.1 or 1
 
 
 def _fits(value: float, spec: FactSpec) -> bool:

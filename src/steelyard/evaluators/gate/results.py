@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from steelyard.evaluators.gate.enums import (
@@ -25,6 +25,14 @@ from steelyard.evaluators.gate.enums import (
 
 Unit = Annotated[float, Field(ge=0, le=1)]
 Backend = Literal["rules", "solver", "stats", "graph", "llm"]
+
+
+def _known_backend(value: Any) -> Any:
+    """Refuse what is none as every other closed vocabulary of the gate does."""
+    if not isinstance(value, str) or value not in get_args(Backend):
+        accepted = ", ".join(get_args(Backend))
+        raise PydanticCustomError("enum", "accepted: {expected}", {"expected": accepted})
+    return value
 
 
 @dataclass(slots=True)
@@ -100,7 +108,7 @@ class EvaluatorResult:
     evaluator: str
     verdict: Verdict
     confidence: Unit
-    backend: Backend
+    backend: Annotated[Backend, BeforeValidator(_known_backend)]
     claims: list[Claim] = field(default_factory=list)
     supporting_evidence_ids: list[str] = field(default_factory=list)
     contradicting_evidence_ids: list[str] = field(default_factory=list)
