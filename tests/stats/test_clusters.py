@@ -13,6 +13,7 @@ from stats.inputs import tau_trials
 from steelyard.errors import InputError
 from steelyard.stats import (
     cluster_summary,
+    clustered_mean_interval,
     clustered_standard_error,
     design_effect,
     effective_sample_size,
@@ -154,3 +155,29 @@ def test_a_bad_id_is_refused_on_one_row_as_on_a_thousand() -> None:
 def test_bad_values_are_refused(values, message: str) -> None:
     with pytest.raises(InputError, match=message):
         partition(values, ["a", "b"])
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3, 0.30000000000000004])
+@pytest.mark.parametrize("n", [2, 3, 7, 25])
+def test_equal_values_have_no_spread_whatever_their_mean_rounds_to(value: float, n: int) -> None:
+    ids = [str(i % 2) for i in range(n)]
+    found = cluster_summary([value] * n, ids)
+    assert (found.standard_error, found.naive_standard_error) == (0.0, 0.0)
+    assert found.reason == "all values are equal"
+    assert math.isnan(found.design_effect)
+    assert math.isnan(found.icc)
+    interval = clustered_mean_interval([value] * n, ids)
+    assert (math.isnan(interval.low), interval.reason) == (True, "no variation between clusters")
+
+
+def test_equal_cluster_means_have_no_spread() -> None:
+    values = [0.1, 0.7, 0.4, 0.7, 0.1, 0.4, 0.4, 0.1, 0.7]
+    found = cluster_summary(values, list("aaabbbccc"))
+    assert found.standard_error == 0.0
+    assert found.naive_standard_error > 0
+
+
+def test_scores_whose_squares_overflow_are_refused() -> None:
+    with pytest.raises(InputError, match=r"values\[0\] is 1e\+308; accepted .* ±1e150"):
+        cluster_summary([1e308, 1e308], ["a", "b"])
+    assert cluster_summary([1e150, -1e150], ["a", "b"]).standard_error == pytest.approx(1e150)

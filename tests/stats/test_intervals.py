@@ -174,3 +174,19 @@ def test_bad_counts_are_refused_by_name_and_value(interval, pair, message: str) 
 def test_bad_confidence_is_refused(interval, level) -> None:
     with pytest.raises(InputError, match="confidence is"):
         interval(1, 3, level)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([[1], [1, 2]], 5), {}, "successes must be an array of counts"),
+        ((1, 2, 10**400), {}, "confidence is inf"),
+        ((1, 2), {"z": 1e308}, r"z is 1e.308; it must lie between 0 and 1e150"),
+        ((1, 2), {"z": -1.0}, r"z is -1\.0"),
+    ],
+)
+def test_numbers_beyond_all_measure_are_refused(arguments, options, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        wilson_interval(*arguments, **options)
+    widest = wilson_interval(1, 2, z=1e150)
+    assert (widest.low, widest.high) == (pytest.approx(0.0, abs=1e-290), 1.0)

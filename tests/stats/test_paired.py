@@ -44,3 +44,20 @@ def test_many_pairs(monkeypatch) -> None:
 def test_bad_counts_are_refused(b, c) -> None:
     with pytest.raises(InputError, match=r"is (-1|1\.5|True|None)"):
         mcnemar(b, c)
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "exact", "mid_p"),  # sums of binomial terms with mpmath 1.4.1, 40 digits
+    [
+        (10_001, 10_000, 1.0, 0.994358456750839),
+        (10_000, 12_000, 1.87795890509475e-41, 1.72068860964388e-41),
+        (5 * 10**8, 5 * 10**8 + 30_000, 0.342805039149825, 0.342788950970695),
+        (5 * 10**8, 5 * 10**8 + 10**6, 2.96354157501022e-219, 2.96058099695623e-219),
+        (5 * 10**11, 5 * 10**11 + 10**6, 2 * 0.158655616887604, None),
+    ],
+)
+def test_very_many_pairs(b: int, c: int, exact: float, mid_p: float | None) -> None:
+    found = mcnemar(b, c)
+    assert found.exact == pytest.approx(exact, rel=1e-10)
+    if mid_p is not None:
+        assert found.mid_p == pytest.approx(mid_p, rel=1e-10)

@@ -132,3 +132,11 @@ def test_bad_counts_are_refused(test) -> None:
         test(math.nan, 2, 3, 4)
     with pytest.raises(InputError, match="a_total is -1"):
         test(0, -1, 3, 4)
+
+
+@pytest.mark.parametrize("test", [exact_permutation, fisher_exact])
+def test_sums_beyond_time_and_memory_are_refused(test) -> None:
+    n = 10**15
+    with pytest.raises(InputError, match=r"a sum of [\d,]+ terms; accepted .* up to 4,000,000"):
+        test(n // 2, n, n // 2 + 10**6, n)
+    assert test(3, n, 9, n).p_value == pytest.approx(0.14599609375, rel=1e-9)

@@ -75,3 +75,9 @@ def test_bad_input_is_refused() -> None:
         plumbline_wilson(1, 2, z=math.nan)
     with pytest.raises(InputError, match=r"alpha is 0\.0"):
         plumbline_bootstrap_interval([1], alpha=0.0)
+
+
+@pytest.mark.parametrize("z", [-1.96, 1e308])
+def test_a_quantile_that_is_none_is_refused(z: float) -> None:
+    with pytest.raises(InputError, match=r"z is .*; it must lie between 0 and 1e150"):
+        plumbline_wilson(1, 2, z)

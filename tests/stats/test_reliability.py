@@ -66,3 +66,15 @@ def test_large_counts() -> None:
 def test_bad_input_is_refused(estimate, successes, trials, k, message: str) -> None:
     with pytest.raises(InputError, match=message):
         estimate(successes, trials, k)
+
+
+def test_a_draw_of_very_many_trials_takes_no_time() -> None:
+    absent = pass_hat_k([4, 4], [4, 4], 10**9)
+    assert (math.isnan(absent.estimate), absent.tasks_used) == (True, 0)
+    assert pass_at_k([1], [10**9], 10**9).estimate == 1.0
+    # C(n - 5, k)/C(n, k) is also C(n - k, 5)/C(n, 5): five factors
+    n, k = 10**9, 10**6
+    expected = math.prod((n - k - i) / (n - i) for i in range(5))
+    assert pass_hat_k([n - 5], [n], k).estimate == pytest.approx(expected, rel=1e-12)
+    ratio = math.comb(5000, 1500) / math.comb(6000, 1500)
+    assert pass_hat_k([5000, 1499], [6000, 6000], 1500).estimate == pytest.approx(ratio / 2, 1e-11)

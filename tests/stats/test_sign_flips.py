@@ -63,7 +63,7 @@ def test_rates_of_few_repeats_stay_exact_beyond_the_limit() -> None:
 
 
 def test_anything_else_is_drawn_with_the_observed_counted_in() -> None:
-    differences = np.random.default_rng(3).normal(0.3, 1, 40)
+    differences = np.random.default_rng(3).normal(0.3, 1, 41)
     found = sign_flip(differences, n_resamples=20_000, seed=4)
     assert (found.exact, found.n_resamples, found.seed) == (False, 20_000, 4)
     assert found == sign_flip(differences, n_resamples=20_000, seed=4)
@@ -101,3 +101,22 @@ def test_bad_input_is_refused() -> None:
         sign_flip([1], seed=-1)
     with pytest.raises(InputError, match=r"exact_limit is 2\.5"):
         sign_flip([1], exact_limit=2.5)  # type: ignore[arg-type]
+
+
+def test_every_sign_is_accounted_for_up_to_forty_differences() -> None:
+    few = np.random.default_rng(3).normal(0.3, 1, 22)
+    found = sign_flip(few)
+    assert (found.exact, found.method) == (True, "sign flip, enumerated")
+    sums = np.zeros(1)
+    for magnitude in np.abs(few):
+        sums = np.concatenate([sums + magnitude, sums - magnitude])
+    reached = np.count_nonzero(np.abs(sums) >= abs(few.sum()) * (1 - 1e-9))
+    assert found.p_value == reached / 2**22
+    assert sign_flip(np.sqrt(np.arange(2.0, 42.0)), exact_limit=10**6).p_value == 2 / 2**40
+
+
+def test_small_differences_are_not_taken_for_zeros() -> None:
+    signs = [1.0] * 24 + [-1.0]
+    assert sign_flip([1e-13 * s for s in signs]).p_value == 2 * 26 / 2**25
+    assert sign_flip([5e-324] * 25).p_value == 2 / 2**25
+    assert not sign_flip([1e-13 * s for s in [*signs, *signs]]).exact

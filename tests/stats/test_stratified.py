@@ -124,3 +124,11 @@ def test_nothing_to_test() -> None:
 def test_bad_strata_are_refused_by_position(strata, message: str) -> None:
     with pytest.raises(InputError, match=message):
         stratified_permutation(strata)
+
+
+def test_strata_beyond_time_are_refused() -> None:
+    billion = ((5 * 10**8, 10**9), (5 * 10**8 + 100, 10**9))
+    with pytest.raises(InputError, match=r"a sum of [\d,]+ terms"):
+        stratified_permutation([billion, billion])
+    with pytest.raises(InputError, match="strata is 5; it must be a sequence"):
+        stratified_permutation(5)

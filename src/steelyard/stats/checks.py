@@ -79,7 +79,10 @@ def check_count_arrays(
 
 def _count_array(name: str, values: object) -> FloatArray:
     """Return counts as float64; the first that is none is refused by the scalar rule."""
-    raw = np.asarray(values)
+    try:
+        raw = np.asarray(values)
+    except ValueError as error:  # rows of unequal lengths
+        raise InputError(f"{name} must be an array of counts ({error})") from error
     suspect = np.arange(raw.size)
     if raw.dtype.kind in "iuf":
         suspect = np.flatnonzero(
@@ -90,13 +93,20 @@ def _count_array(name: str, values: object) -> FloatArray:
     return raw.astype(np.float64)
 
 
+LARGEST_MAGNITUDE = 1e150
+"""Squares of numbers up to this one, and sums of them, are doubles; larger ones overflow."""
+
+
 def check_number(name: str, value: object) -> float:
     """Return ``value`` as a finite float, or refuse it."""
     if isinstance(value, bool | np.bool_) or not isinstance(
         value, int | float | np.integer | np.floating
     ):
         raise InputError(f"{name} is {value!r}; it must be a number")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond the range of a double
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} is {number}; it must be finite")
     return number
@@ -135,7 +145,7 @@ def check_values(name: str, values: Any) -> FloatArray:
         raw = np.asarray(values)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a sequence of numbers ({error})") from error
-    other = _other_than_numbers(raw)
+    other = other_than_numbers(raw)
     if other:
         raise InputError(f"{name} must be a sequence of numbers (it holds {other})")
     try:
@@ -150,6 +160,13 @@ def check_values(name: str, values: Any) -> FloatArray:
         raise InputError(
             f"{name}[{first}] is {array[first]}; leave unmeasured trials out or score them first"
         )
+    large = np.flatnonzero(np.abs(array) > LARGEST_MAGNITUDE)
+    if large.size:
+        first = int(large[0])
+        raise InputError(
+            f"{name}[{first}] is {array[first]}; accepted are numbers within ±1e150, whose "
+            "squares can be summed"
+        )
     return array
 
 
@@ -163,7 +180,7 @@ _OTHERS = {
 _OTHER_KINDS = {"U": "text", "S": "text", "c": "complex numbers", "M": "times", "m": "times"}
 
 
-def _other_than_numbers(array: npt.NDArray[Any]) -> str:
+def other_than_numbers(array: npt.NDArray[Any]) -> str:
     """Return what an array holds that is no number, or an empty text."""
     if array.dtype.kind != "O":
         return _OTHER_KINDS.get(array.dtype.kind, "")

@@ -12,6 +12,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from steelyard.stats.checks import FloatArray
 from steelyard.stats.partitions import Partition, partition
 from steelyard.stats.results import Result
 
@@ -90,13 +93,24 @@ def clustered_mean(part: Partition) -> ClusteredMean:
     if part.n == 0:
         return ClusteredMean(math.nan, math.nan, math.nan, 0, 0, "no values")
     mean = part.mean
-    naive = math.sqrt(math.fsum((part.values - mean) ** 2)) / part.n
+    naive = math.sqrt(math.fsum(_without_rounding(part.values, mean) ** 2)) / part.n
     if part.n_clusters == 1:
         return ClusteredMean(mean, math.nan, naive, part.n, 1, "1 cluster")
-    residuals = part.sums - part.sizes * mean
+    residuals = _without_rounding(part.sums, part.sizes * mean)
     correction = part.n_clusters / (part.n_clusters - 1)
     error = math.sqrt(correction * math.fsum(residuals**2)) / part.n
     return ClusteredMean(mean, error, naive, part.n, part.n_clusters, "")
+
+
+def _without_rounding(observed: FloatArray, expected: Any) -> FloatArray:
+    """Return observed - expected, and 0 where no more than rounding separates the two.
+
+    Six times 0.1 has a mean of 0.10000000000000002: taken at its word, equal values would have a
+    standard error of 1e-17, and an interval of no width would pass for certainty.
+    """
+    difference = observed - expected
+    rounding = 4 * np.finfo(np.float64).eps * (np.abs(observed) + np.abs(expected))
+    return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
 def intraclass_correlation(values: Any, clusters: Any) -> float:
@@ -140,8 +154,10 @@ def _intraclass_correlation(part: Partition) -> float:
     clusters, n = part.n_clusters, part.n
     if clusters < 2 or n == clusters:
         return math.nan
-    between = math.fsum(part.sizes * (part.means - part.mean) ** 2) / (clusters - 1)
-    within = math.fsum((part.values - part.means[part.codes]) ** 2) / (n - clusters)
+    apart = _without_rounding(part.means, part.mean)
+    between = math.fsum(part.sizes * apart**2) / (clusters - 1)
+    inside = _without_rounding(part.values, part.means[part.codes])
+    within = math.fsum(inside**2) / (n - clusters)
     common_size = (n - float((part.sizes**2).sum()) / n) / (clusters - 1)
     total = between + (common_size - 1) * within
     return (between - within) / total if total > 0 else math.nan

@@ -12,10 +12,14 @@ import math
 
 import numpy as np
 
+from steelyard.errors import InputError
 from steelyard.stats.checks import FloatArray
 
 SMALLEST_P = math.ulp(0.0)
 """The least positive double: what a p-value too small for a double is reported as, never 0."""
+
+LARGEST_SUM = 4_000_000
+"""Probabilities that are summed for one table (some seconds); groups of 1e9 need 1.2 million."""
 
 
 def support(marked: int, draws: int, total: int) -> tuple[int, int]:
@@ -57,18 +61,28 @@ def probabilities(marked: int, draws: int, total: int) -> tuple[int, FloatArray]
     mean = marked * draws // total
     least_margin = min(marked, draws, total - marked, total - draws)
     reach = math.isqrt(373 * least_margin) + 2
-    first = max(low, mean - reach)
-    x = np.arange(first, min(high, mean + reach) + 1, dtype=np.float64)
+    first, last = max(low, mean - reach), min(high, mean + reach)
+    check_sum(last - first + 1)
+    x = np.arange(first, last + 1, dtype=np.float64)
     rate = draws / total
     log_p = (
-        _log_binomial(x, float(marked), rate)
-        + _log_binomial(draws - x, float(total - marked), rate)
-        - _log_binomial(np.array([float(draws)]), float(total), rate)
+        log_binomial(x, float(marked), rate)
+        + log_binomial(draws - x, float(total - marked), rate)
+        - log_binomial(np.array([float(draws)]), float(total), rate)
     )
     return first, np.exp(log_p)
 
 
-def _log_binomial(x: FloatArray, n: float, p: float) -> FloatArray:
+def check_sum(terms: int, largest: int = LARGEST_SUM) -> None:
+    """Refuse an exact test whose sum would take minutes, or more memory than there is."""
+    if terms > largest:
+        raise InputError(
+            f"the exact p-value is a sum of {terms:,} terms; accepted are tables that need up to "
+            f"{largest:,}. With so many trials ask for an interval of the difference instead"
+        )
+
+
+def log_binomial(x: FloatArray, n: float, p: float) -> FloatArray:
     """Return log of the Binomial(n, p) probability of each x, with 0 <= x <= n."""
     result = np.empty_like(x)
     inner = (x > 0) & (x < n)

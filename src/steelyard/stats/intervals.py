@@ -23,6 +23,7 @@ import scipy
 
 from steelyard.errors import InputError
 from steelyard.stats.checks import (
+    LARGEST_MAGNITUDE,
     FloatArray,
     check_count_arrays,
     check_number,
@@ -149,8 +150,8 @@ def wilson_interval(
         quantile, level = normal_quantile(confidence), float(confidence)
     else:
         quantile = check_number("z", z)
-        if quantile < 0:
-            raise InputError(f"z is {quantile}; it must be 0 or more")
+        if not 0 <= quantile <= LARGEST_MAGNITUDE:
+            raise InputError(f"z is {quantile}; it must lie between 0 and 1e150")
         level = math.erf(quantile / math.sqrt(2.0))
     return _interval(
         successes, total, level, "Wilson score", lambda s, n: wilson_limits(s, n, quantile)
@@ -289,6 +290,11 @@ def _fix_ends(s: FloatArray, n: FloatArray, low: FloatArray, high: FloatArray) -
     )
 
 
+def _is_array(counts: Any) -> bool:
+    """Return whether there is more than one number; rows of unequal lengths are refused later."""
+    return isinstance(counts, list | tuple) or np.ndim(counts) > 0
+
+
 def _interval(
     successes: Count | Counts,
     total: Count | Counts,
@@ -297,7 +303,7 @@ def _interval(
     limits: Callable[[FloatArray, FloatArray], Limits],
 ) -> Interval | IntervalArray:
     """Check the counts, compute the limits, and wrap them as a scalar or an array result."""
-    if np.ndim(successes) == 0 and np.ndim(total) == 0:
+    if not (_is_array(successes) or _is_array(total)):
         one_successes, one_total = check_successes(successes, total)
         s, n = np.array(one_successes, np.float64), np.array(one_total, np.float64)
         low, high = limits(s, n)

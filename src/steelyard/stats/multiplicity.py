@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.errors import InputError
-from steelyard.stats.checks import FloatArray
+from steelyard.stats.checks import FloatArray, other_than_numbers
 
 
 def holm(p_values: Any) -> FloatArray:
@@ -100,8 +100,14 @@ def family_size(p_values: Any) -> int:
 def _ranked(p_values: Any) -> tuple[FloatArray, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the values as floats, where a test was made, and the ascending order of those."""
     try:
-        raw = np.array([np.nan if p is None else p for p in p_values], dtype=np.float64)
+        listed = np.array([np.nan if p is None else p for p in p_values])
+        other = "truth values" if listed.dtype.kind == "b" else other_than_numbers(listed)
+        if other:  # numpy would read "0.05" and True as numbers
+            raise InputError(f"p_values must be a sequence of numbers (it holds {other})")
+        raw = listed.astype(np.float64)
     except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"p_values must be a sequence of numbers ({error})") from error
     if raw.ndim != 1:
         raise InputError(f"p_values has {raw.ndim} dimensions; it must have one")

@@ -11,7 +11,11 @@ import numpy as np
 
 from steelyard.errors import InputError
 from steelyard.stats.checks import FloatArray, check_count_arrays, check_positive_count
+from steelyard.stats.hypergeometric import log_binomial
 from steelyard.stats.results import Result
+
+LARGEST_PRODUCT = 1_000
+"""Factors that are multiplied out; beyond, a saddle-point form with an error near 1e-13."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +155,29 @@ def _checked(successes: Any, trials: Any, k: int) -> tuple[FloatArray, FloatArra
 
 
 def _subset_share(chosen: FloatArray, n: FloatArray, k: int) -> FloatArray:
-    """Return C(chosen, k)/C(n, k) as the product of (chosen - i)/(n - i) over i < k."""
+    """Return C(chosen, k)/C(n, k), by k factors (chosen - i)/(n - i) unless k is large."""
     share = np.where(n >= k, 1.0, np.nan)
-    for i in range(k):
-        share *= np.maximum(chosen - i, 0.0) / np.maximum(n - i, 1.0)
+    if k <= LARGEST_PRODUCT:
+        for i in range(k):
+            share *= np.maximum(chosen - i, 0.0) / np.maximum(n - i, 1.0)
+        return share
+    for task in np.flatnonzero(n >= k):
+        share[task] = _share_of_many(float(chosen[task]), float(n[task]), k)
     return share
+
+
+def _share_of_many(chosen: float, n: float, k: int) -> float:
+    """Return C(chosen, k)/C(n, k): the probability that k draws without return are all chosen."""
+    if chosen < k or chosen == n:
+        return float(chosen >= k)
+    draws, none = np.array([float(k)]), np.zeros(1)
+    rate = k / n
+    log_share = (
+        log_binomial(draws, chosen, rate)
+        + log_binomial(none, n - chosen, rate)
+        - log_binomial(draws, n, rate)
+    )
+    return float(np.exp(log_share[0]))
 
 
 def _over_tasks(

@@ -19,6 +19,12 @@ RELATIVE_TIE = 1e-9
 ROUNDING = 1e-12
 """Share of the sum of absolute differences that rounding alone may move a sum by."""
 
+LARGEST_ENUMERATION = 40
+"""Non-zero differences up to which all signs can be accounted for (2^20 sums on each side)."""
+
+QUICK_ENUMERATION = 20
+"""Differences up to which that is done before a lattice is looked for."""
+
 LARGEST_DENOMINATOR = 1_000
 LARGEST_LATTICE = 2_000_000
 CHUNK = 2**16
@@ -58,7 +64,10 @@ class SignFlipTest(Result):
 
 
 def sign_flip(
-    differences: Any, exact_limit: int = 20, n_resamples: int = 100_000, seed: int = 0
+    differences: Any,
+    exact_limit: int = LARGEST_ENUMERATION,
+    n_resamples: int = 100_000,
+    seed: int = 0,
 ) -> SignFlipTest:
     """Return the two-sided sign-flip test of per-task differences.
 
@@ -70,8 +79,8 @@ def sign_flip(
     ----------
     differences : array-like of float, shape (tasks,)
         One difference per task, for example of the two arms' success rates.
-    exact_limit : int, default 20
-        Up to this many non-zero differences all 2^m assignments are enumerated.
+    exact_limit : int, default 40
+        Up to this many non-zero differences all 2^m assignments are enumerated; at most 40.
     n_resamples : int, default 100,000
         Draws of the Monte-Carlo test.
     seed : int, default 0
@@ -92,10 +101,11 @@ def sign_flip(
     enumeration without changing the p-value. Sums within 1e-9 of the observed one, relatively,
     count as extreme, because 0.1 + 0.2 and 0.3 are the same difference.
 
-    Above ``exact_limit`` the test stays exact when the differences are fractions with a common
-    denominator (rates of few repeats are): the sums then lie on a lattice and their distribution
-    is a convolution. Only otherwise signs are drawn, and p = (extreme + 1)/(n_resamples + 1),
-    which counts the observed assignment and cannot be 0.
+    With more than 20 differences, and any number of them, the test is exact when they are
+    fractions with a common denominator (rates of few repeats are): the sums then lie on a lattice
+    and their distribution is a convolution. Only where neither this nor the enumeration is
+    possible signs are drawn, and p = (extreme + 1)/(n_resamples + 1), which counts the observed
+    assignment and cannot be 0.
 
     References
     ----------
@@ -110,7 +120,7 @@ def sign_flip(
     1.0
     """
     values = check_values("differences", differences)
-    limit = min(check_count("exact_limit", exact_limit), 30)
+    limit = min(check_count("exact_limit", exact_limit), LARGEST_ENUMERATION)
     draws = check_positive_count("n_resamples", n_resamples)
     checked_seed = check_count("seed", seed)
     # sorted, so that the order of the tasks cannot show in the last digit
@@ -134,13 +144,14 @@ def sign_flip(
     if not len(moving):
         why = "all differences are 0" if len(values) else "no differences"
         return result(1.0, "sign flip, enumerated", reason=why)
-    if len(moving) <= limit:
-        return result(_enumerated(moving, threshold), "sign flip, enumerated")
-    lattice = _lattice(moving)
+    few = len(moving) <= min(limit, QUICK_ENUMERATION)
+    lattice = None if few else _lattice(moving)
     if lattice is not None:
         numerators, denominator = lattice
         p = _convolved(numerators, threshold * denominator)
         return result(p, "sign flip, convolved")
+    if len(moving) <= limit:
+        return result(_enumerated(moving, threshold), "sign flip, enumerated")
     p = _drawn(moving, threshold, draws, checked_seed)
     return result(p, "sign flip, Monte Carlo", drawn=True)
 
@@ -156,12 +167,25 @@ def _threshold(observed: float, magnitudes: FloatArray) -> float:
 def _enumerated(magnitudes: FloatArray, threshold: float) -> float:
     """Return the share of all sign assignments whose absolute sum reaches the threshold.
 
-    The first sign is held at plus: flipping all signs leaves the absolute sum as it is.
+    The first sign is held at plus: flipping all signs leaves the absolute sum as it is. The sums
+    of the first half of the differences are paired with those of the second by their order
+    (Horowitz and Sahni 1974, Journal of the ACM 21:277-292), so that 2^20 sums stand for 2^40.
     """
-    sums = magnitudes[:1]
-    for magnitude in magnitudes[1:]:
+    half = (len(magnitudes) + 1) // 2
+    held = _signed_sums(magnitudes[:1], magnitudes[1:half])
+    others = np.sort(_signed_sums(np.zeros(1), magnitudes[half:]))
+    above = len(others) - np.searchsorted(others, threshold - held, side="left")
+    below = np.searchsorted(others, -threshold - held, side="right")
+    reached = int(np.minimum(above + below, len(others)).sum())
+    return reached / (len(held) * len(others))
+
+
+def _signed_sums(start: FloatArray, magnitudes: FloatArray) -> FloatArray:
+    """Return start + every signed sum of the magnitudes."""
+    sums = start
+    for magnitude in magnitudes:
         sums = np.concatenate([sums + magnitude, sums - magnitude])
-    return float(np.count_nonzero(np.abs(sums) >= threshold)) / len(sums)
+    return sums
 
 
 def _lattice(magnitudes: FloatArray) -> tuple[list[int], int] | None:
@@ -171,9 +195,11 @@ def _lattice(magnitudes: FloatArray) -> tuple[list[int], int] | None:
     floats that are no rates practically never come that close to one.
     """
     fractions = []
+    # relative to the largest: differences of 1e-13 that are alone are no zeros
+    rounding = ROUNDING * min(1.0, float(magnitudes[-1]))
     for magnitude in magnitudes:
         fraction = Fraction(float(magnitude)).limit_denominator(LARGEST_DENOMINATOR)
-        if abs(float(fraction) - magnitude) > 1e-12 * max(1.0, magnitude):
+        if abs(float(fraction) - magnitude) > max(rounding, ROUNDING * magnitude):
             return None
         fractions.append(fraction)
     denominator = math.lcm(*(f.denominator for f in fractions))

@@ -12,7 +12,7 @@ import numpy as np
 
 from steelyard.errors import InputError
 from steelyard.stats.checks import check_successes
-from steelyard.stats.hypergeometric import integer_weights, probabilities, support
+from steelyard.stats.hypergeometric import check_sum, integer_weights, probabilities, support
 from steelyard.stats.permutation import LARGEST_INTEGER_TABLE, integer_tails, tails
 from steelyard.stats.results import Result
 
@@ -21,6 +21,9 @@ Stratum: TypeAlias = tuple[Group, Group]
 
 LARGEST_INTEGER_WORK = 2_000_000
 """Coefficient products up to which the convolution runs in integers (well below a second)."""
+
+LARGEST_DOUBLE_WORK = 2_000_000_000
+"""Products of one step up to which it runs in doubles (some seconds)."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ def stratified_permutation(strata: Iterable[Stratum]) -> StratifiedTest:
     >>> round(stratified_permutation([task, task, task]).p_value, 6)
     0.000114
     """
+    if not isinstance(strata, Iterable):
+        raise InputError(f"strata is {strata!r}; it must be a sequence, one entry per stratum")
     checked = [_check_stratum(i, stratum) for i, stratum in enumerate(strata)]
     used = sorted(s for s in checked if s[0][1] and s[1][1])
     method = "exact permutation within strata"
@@ -191,6 +196,7 @@ def _stratified_p(strata: Sequence[Stratum], mean: Fraction, distance: Fraction)
     first, chances = 0, np.ones(1)
     for m in margins:
         offset, added = probabilities(*m)
+        check_sum(len(chances) * len(added), LARGEST_DOUBLE_WORK)
         first, chances = first + offset, np.convolve(chances, added)
     return tails(first, chances, at_most, at_least)
 
