@@ -160,6 +160,12 @@ def check_values(name: str, values: Any) -> FloatArray:
         raise InputError(
             f"{name}[{first}] is {array[first]}; leave unmeasured trials out or score them first"
         )
+    return array
+
+
+def check_scores(name: str, values: Any) -> FloatArray:
+    """Return :func:`check_values` of numbers whose squares can be summed in doubles."""
+    array = check_values(name, values)
     large = np.flatnonzero(np.abs(array) > LARGEST_MAGNITUDE)
     if large.size:
         first = int(large[0])

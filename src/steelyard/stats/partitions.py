@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.errors import InputError
-from steelyard.stats.checks import FloatArray, IntArray, check_values
+from steelyard.stats.checks import FloatArray, IntArray, check_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def partition(values: Any, clusters: Any, *, names: str = "clusters") -> Partiti
     (('07', '7'), [0.0, 1.0])
     """
     ids, kind = _cluster_ids(clusters, names)
-    checked = check_values("values", values)
+    checked = check_scores("values", values)
     if len(ids) != len(checked):
         raise InputError(f"values has {len(checked)} entries but {names} has {len(ids)}")
     distinct = sorted(set(ids))

@@ -18,8 +18,8 @@ from steelyard.stats.checks import (
     check_open_unit,
     check_outcomes,
     check_positive_count,
+    check_scores,
     check_successes,
-    check_values,
 )
 from steelyard.stats.intervals import Interval
 from steelyard.stats.permutation import PermutationTest
@@ -175,7 +175,7 @@ def plumbline_bootstrap_interval(
     >>> plumbline_bootstrap_interval([0, 0, 0, 1])
     (0.0, 0.75)
     """
-    checked = [float(v) for v in check_values("values", values)]
+    checked = [float(v) for v in check_scores("values", values)]
     resamples, tail = check_positive_count("n", n), check_open_unit("alpha", alpha) / 2
     if not checked:
         return 0.0, 0.0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.errors import InputError
-from steelyard.stats.checks import FloatArray, check_values
+from steelyard.stats.checks import FloatArray, check_scores
 from steelyard.stats.partitions import check_distinct, partition
 from steelyard.stats.results import Result
 
@@ -188,10 +188,10 @@ def combine_groups(
     0.025495
     """
     means, errors = (
-        check_values("estimates", estimates),
-        check_values("standard_errors", standard_errors),
+        check_scores("estimates", estimates),
+        check_scores("standard_errors", standard_errors),
     )
-    counts = check_values("sizes", sizes)
+    counts = check_scores("sizes", sizes)
     if not len(means) == len(errors) == len(counts) > 0:
         raise InputError(
             f"estimates, standard_errors and sizes have {len(means)}, {len(errors)} and "

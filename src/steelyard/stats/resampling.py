@@ -13,7 +13,7 @@ from steelyard.stats.checks import (
     check_count,
     check_open_unit,
     check_positive_count,
-    check_values,
+    check_scores,
 )
 from steelyard.stats.partitions import partition
 from steelyard.stats.results import Result
@@ -94,7 +94,7 @@ def bootstrap_interval(
     >>> round(found.standard_error, 3), found.low, found.high
     (0.035, 0.35, 0.49)
     """
-    checked = check_values("values", values)
+    checked = check_scores("values", values)
     return _percentile(
         checked,
         np.ones(len(checked)),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.stats.checks import FloatArray, check_count, check_positive_count, check_values
+from steelyard.stats.checks import FloatArray, check_count, check_positive_count, check_scores
 from steelyard.stats.hypergeometric import SMALLEST_P
 from steelyard.stats.results import Result
 
@@ -119,7 +119,7 @@ def sign_flip(
     >>> sign_flip([0.5, -0.25, 0, 0]).p_value
     1.0
     """
-    values = check_values("differences", differences)
+    values = check_scores("differences", differences)
     limit = min(check_count("exact_limit", exact_limit), LARGEST_ENUMERATION)
     draws = check_positive_count("n_resamples", n_resamples)
     checked_seed = check_count("seed", seed)
