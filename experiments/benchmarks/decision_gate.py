@@ -24,6 +24,7 @@ from typing import Any
 
 from decision_gate_contexts import at_random, from_vectors
 from decision_gate_report import Figures, Workload, report
+from load import load_now
 
 WORKLOADS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "reference vectors": from_vectors,
@@ -226,7 +227,10 @@ def main() -> None:
     elif options.worker:
         work(options.worker)
     else:
-        text = report(measured(options.rounds), workloads(), batch(), options.rounds)
+        before = load_now()
+        figures, taken = measured(options.rounds), batch()
+        loads = [before, load_now()]
+        text = report(figures, workloads(), taken, options.rounds, loads)
         if options.report is None:
             print(text)
         else:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
+from load import load_said
+
 TITLES = {
     "ours": "steelyard",
     "ours_published": "steelyard, published behaviour",
@@ -44,8 +46,14 @@ class Figures:
         return theirs / self.quantile(measure, name, workload, 10)
 
 
-def report(figures: Figures, workloads: list[Workload], taken: dict[str, Any], rounds: int) -> str:
-    """Return the report."""
+def report(
+    figures: Figures,
+    workloads: list[Workload],
+    taken: dict[str, Any],
+    rounds: int,
+    loads: list[dict[str, Any]],
+) -> str:
+    """Return the report; ``loads`` says how busy the machine was at the start and at the end."""
     head = f"""# What a decision costs
 
 Written by `experiments/benchmarks/decision_gate.py --rounds {rounds}`.
@@ -53,8 +61,8 @@ Written by `experiments/benchmarks/decision_gate.py --rounds {rounds}`.
 The contexts are validated before the clock runs. Every tool decided each of them {rounds} times, in
 turns, in a process of its own; a context's time is the median of its rounds, and the table holds
 medians and 95th percentiles over contexts. prismthinker {metadata.version("prismthinker")} runs
-with its evaluators in threads, its fastest mode. The machine's two processors were shared with
-other work: processor time is the steadier figure.
+with its evaluators in threads, its fastest mode.
+{load_said(loads)}
 """
     tables = [table(figures, workload) for workload in workloads]
     return "\n".join([head, *tables, verdict(figures, workloads), batch(taken)])

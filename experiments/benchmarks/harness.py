@@ -27,6 +27,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from load import load_now, load_said
+
 HERE = Path(__file__).parent
 CALLS, TASKS, VARIANTS = 10, 10, 5
 PACKAGES = {
@@ -224,10 +226,12 @@ def compare(rounds: int) -> list[dict[str, Any]]:
     rows = []
     for number in range(rounds):
         for tool, trials in TRIALS.items():
+            busy = load_now()
             found = ask(tool, trials)
             row = {"round": number, "tool": tool, "version": metadata.version(PACKAGES[tool])}
             row |= {"trials": trials}
             row |= {f"{kind}_us_per_trial": found[kind] / trials * 1e6 for kind in ("wall", "cpu")}
+            row |= busy
             print(row, file=sys.stderr)
             rows.append(row)
     return rows
@@ -289,6 +293,7 @@ def report(folder: Path) -> str:
         memory="\n".join(memory_lines),
         calls=CALLS,
         goal=goal,
+        load=load_said(rows),
     )
 
 
@@ -300,9 +305,9 @@ REPORT = """\
 Written by `experiments/benchmarks/harness.py`, from `tables/harness.csv` and
 `tables/harness_memory.csv`. A null agent calls one tool {calls} times per trial; the tool returns
 its argument. All that is measured is the harness: planning, the toolbox, judging, and what it
-leaves on disk. Medians of {rounds} in which the tools took turns, on a machine with two
-processors that were shared with other work: the processor time is the steadier figure. The last
-two columns say how many times what this tool takes the better of plumbline and inspect-ai takes.
+leaves on disk. Medians of {rounds} in which the tools took turns. The last two columns say how many
+times what this tool takes the better of plumbline and inspect-ai takes.
+{load}
 
 | tool | wall, µs per trial | processor, µs per trial | others / this, wall | processor |
 |---|---:|---:|---:|---:|

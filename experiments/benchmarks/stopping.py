@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import statistics
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from load import load_now, load_said
 
 HERE = Path(__file__).parent
 STEPS = 50
@@ -217,7 +219,7 @@ def compare(rounds: int) -> list[dict[str, Any]]:
         rows.append(
             {"round": number, "workload": workload * STEPS, "tool": tool}
             | {"version": metadata.version(package), "python": PYTHON, "steps": trials * STEPS}
-            | {"wall_s": clock.wall, "cpu_s": clock.cpu}
+            | {"wall_s": clock.wall, "cpu_s": clock.cpu, **load_now()}
         )
         print(rows[-1], file=sys.stderr)
 
@@ -260,7 +262,7 @@ def report(folder: Path) -> str:
         chosen = [r for r in rows if r["tool"] == tool and int(r["workload"]) == workload]
         return statistics.median(float(row[f"{kind}_s"]) / int(row["steps"]) for row in chosen)
 
-    lines, ratios = [], []
+    lines, goals = [], []
     for workload in sorted({int(row["workload"]) for row in rows}):
         theirs = {kind: median("bound", workload, kind) for kind in KINDS}
         chosen = {r["tool"]: int(r["steps"]) for r in rows if int(r["workload"]) == workload}
@@ -269,20 +271,27 @@ def report(folder: Path) -> str:
             ours = {kind: median(tool, workload, kind) / policies for kind in KINDS}
             times = [f"{theirs[kind] / ours[kind]:,.3g}" for kind in KINDS]
             if tool == "steelyard, from the table":
-                ratios.append({kind: theirs[kind] / ours[kind] for kind in KINDS})
+                ratios = {kind: theirs[kind] / ours[kind] for kind in KINDS}
+                goals.append(verdict(workload, ratios))
             lines.append(
                 f"| {workload:,} | {tool} | {steps:,} | {ours['wall'] * 1e6:,.3g} "
                 f"| {ours['cpu'] * 1e6:,.3g} | {times[0]} | {times[1]} |"
             )
-    goal: dict[str, str] = {}
-    for kind in KINDS:
-        least = min(ratio[kind] for ratio in ratios)
-        goal[f"{kind}_met"] = "reached" if least >= GOAL else "not reached"
-        goal[kind] = " and ".join(f"{ratio[kind]:.0f}" for ratio in ratios)
     return REPORT.format(
-        table="\n".join(lines), rounds=len({row["round"] for row in rows}), machine=machine(rows),
-        small=SMALL, large=LARGE, steps=STEPS, part=PART, **goal,
+        table="\n".join(lines), goal="\n".join(goals), rounds=len({row["round"] for row in rows}),
+        machine=machine(rows), load=load_said(rows), least=GOAL,
+        small=SMALL, large=LARGE, steps=STEPS, part=PART,
     )  # fmt: skip
+
+
+def verdict(workload: int, ratios: Mapping[str, float]) -> str:
+    """Say of one workload whether the goal is reached."""
+    said = {
+        # Rounded down: what is just missed does not read as met.
+        kind: f"{'reached' if ratio >= GOAL else 'not reached'}, with {math.floor(ratio)}"
+        for kind, ratio in ratios.items()
+    }
+    return f"- {workload:,} steps: in processor time {said['cpu']}; in wall time {said['wall']}."
 
 
 KINDS = ("wall", "cpu")
@@ -303,9 +312,9 @@ Written by `experiments/benchmarks/stopping.py`, from `tables/stopping.csv`. Mad
 reads the table `signals` of a database file that was just opened and makes one row per trial; that
 is all within the clock. bound replays trajectory objects that were made before; making them is not
 timed; of the large workload it is given the first {part:,} trajectories. All tools ran in turns in
-one process and stopped every trajectory at the same step. Medians of {rounds} rounds, on a machine
-with two processors that were shared with other work: the processor time is the steadier figure.
+one process and stopped every trajectory at the same step. Medians of {rounds} rounds.
 {machine}.
+{load}
 
 "One by one" is steelyard's own readable replay, to which a test holds the fast one. "Rows in no
 order" has the table's rows shuffled, where the loader would have sorted them. "23 policies" is a
@@ -316,9 +325,10 @@ and ratios are per policy.
 |---:|---|---:|---:|---:|---:|---:|
 {table}
 
-The goal is 100 times bound's speed per step, the read from the database included and its rows
-sorted as the loader sorts them. In processor time it is {cpu_met}, with {cpu}; in wall time, which
-here depends on the other work of the machine, it is {wall_met}, with {wall}.
+The goal is {least} times bound's speed per step, the read from the database included and its rows
+sorted as the loader sorts them:
+
+{goal}
 """
 
 
