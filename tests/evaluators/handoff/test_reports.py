@@ -84,6 +84,55 @@ def test_a_transient_write_fails_without_a_field_of_its_own():
     assert check_import_result(imported("transient-write"), {"beam": OBSERVATION}) is False
 
 
+BLOCKED = {
+    "passed": False,
+    "returncode": 1,
+    "environment_blocked": True,
+    "environment_block_reason": "user-namespace",
+    "errors": ["blocked"],
+}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"allowed_writes": [".waybill/"]},
+        {"unexpected_writes": ["out.txt"]},
+        {"canaries": {"command_triggered": False, "network_triggered": True}},
+        {"returncode": 0},
+        {"returncode": None},
+    ],
+)
+def test_an_exporter_that_did_something_was_not_blocked(told):
+    blocked = exported(**BLOCKED, allowed_writes=[], bundle_files=[])
+    assert check_export_result(blocked, **CONTEXT) is False
+    with pytest.raises(ReportError) as caught:
+        check_export_result({**blocked, **told}, **CONTEXT)
+    assert caught.value.error_class == "environment-not-derived"
+    assert check_export_result({**blocked, **told}, **CONTEXT, compatibility=True) is False
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"measured_unexpected_writes": ["out.txt"]},
+        {"observation": {}},
+        {"command_canary_triggered": True},
+        {"returncode": 0},
+    ],
+)
+def test_an_importer_that_did_something_was_not_blocked(told):
+    silent = {"observation": None} | dict.fromkeys(
+        ("shape_match", "semantic_match", "effects_match"), False
+    )
+    blocked, oracles = {**imported(), **BLOCKED, **silent}, {"beam": OBSERVATION}
+    assert check_import_result(blocked, oracles) is False
+    with pytest.raises(ReportError) as caught:
+        check_import_result({**blocked, **told}, oracles)
+    assert caught.value.error_class == "environment-not-derived"
+    assert check_import_result({**blocked, **told}, oracles, compatibility=True) is False
+
+
 @pytest.mark.parametrize("value", [None, 1, "x", [], {}, [None]])
 @pytest.mark.parametrize("name", sorted(exported()))
 def test_no_type_crashes_the_loader(name, value):

@@ -39,6 +39,7 @@ _IMPORT_FIELDS = {
     "environment_block_reason",
     "errors",
 }
+_IMPORT_CANARIES = ("command_canary_triggered", "network_canary_triggered")
 _EXPORT_FIELDS = {
     "scenario",
     "handoff_kind",
@@ -112,7 +113,8 @@ def check_import_result(
     oracles : mapping of str to mapping
         Expected observation of each scenario.
     compatibility : bool, default False
-        The published shape of an observation.
+        The published shape of an observation; the excuse of a blocked environment is taken from an
+        agent that wrote, answered or ended well, too.
 
     Raises
     ------
@@ -140,6 +142,13 @@ def check_import_result(
     for name, value in derived.items():
         require(result[name] == value, _DERIVED[name], f"{name} does not follow from the rest")
     _check_block(result)
+    if not compatibility:
+        did = (
+            writes,
+            result["observation"] is not None,
+            *(result[name] for name in _IMPORT_CANARIES),
+        )
+        _check_excuse(result, any(did))
     passed = (
         result["returncode"] == 0
         and result["shape_match"]
@@ -189,6 +198,16 @@ def _check_block(result: Mapping[str, Any]) -> None:
     )
 
 
+def _check_excuse(result: Mapping[str, Any], did_something: bool) -> None:
+    """Refuse the excuse of an agent that did start: a blocked trial counts as missing."""
+    require(
+        not result["environment_blocked"]
+        or (result["returncode"] not in (0, None) and not did_something),
+        "environment-not-derived",
+        "a blocked environment fails, and leaves no write, no visit and no answer",
+    )
+
+
 def _check_outcome(result: Mapping[str, Any], passed: bool) -> None:
     require(result["passed"] == passed, "passed-not-derived", "passed does not follow")
     require(
@@ -214,7 +233,8 @@ def check_export_result(
         Those of the report, which every result repeats.
     compatibility : bool, default False
         Refuse, as the published loader does, an honest failure whose only cause is an output limit
-        or a process that was left behind: those have no field of their own but their error.
+        or a process that was left behind: those have no field of their own but their error. Take
+        the excuse of a blocked environment from an agent that wrote or ended well.
 
     Raises
     ------
@@ -238,6 +258,9 @@ def check_export_result(
         "semantic_match does not follow from the checks",
     )
     _check_block(result)
+    if not compatibility:
+        did = (result["allowed_writes"], result["unexpected_writes"], *result["canaries"].values())
+        _check_excuse(result, any(did))
     passed = (
         result["returncode"] == 0
         and all(gates[name] is not False for name in _GATES)
