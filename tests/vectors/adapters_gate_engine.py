@@ -50,7 +50,9 @@ def graph_of(data: Mapping[str, Any]) -> DecisionGraph:
     eligibility = data.get("eligibility")
     directive = None if eligibility in {None, "none"} else Directive(eligibility)
     checks = tuple(
-        read_result({**check, "cited_fact_keys": tuple(check["cited_fact_keys"])}, EligibilityCheck)
+        read_result(
+            {**check, "cited_fact_keys": tuple(check.get("cited_fact_keys", ()))}, EligibilityCheck
+        )
         for check in data.get("checks", ())
     )
     questions = data.get("questions", [])

@@ -29,8 +29,8 @@ def pair_row(pair: Any) -> list[Any]:
 def pairwise(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the distance between two results."""
     found = pairwise_delta(
-        result_of(data["left"], ""),
-        result_of(data["right"], ""),
+        result_of(data["left"], "left"),
+        result_of(data["right"], "right"),
         settings_of(data).contradiction,
         distance_of_agreement=True,
     )
