@@ -87,6 +87,12 @@ def test_a_family_is_an_arm_or_everything():
     assert row(summed, arm="shut")["p_adjusted"] == 1.0
 
 
+def test_arms_without_a_case_in_common_are_refused():
+    apart = study({"fine": {"x": [gates(lock=1)]}, "other": {"y": [gates(lock=1)]}})
+    with pytest.raises(InputError, match="no trial of another arm has a pair"):
+        gate_divergence(apart, "fine")
+
+
 def test_words_and_names_that_are_not_there_are_refused():
     tables = study({"fine": arm(*[1] * 6), "other": arm(*[1] * 6)})
     with pytest.raises(UnknownNameError, match="arm"):

@@ -117,6 +117,24 @@ def test_copies_narrow_the_limits_over_trials_and_not_those_over_tasks():
     assert once["conditional_clustered_low"] == pytest.approx(often["conditional_clustered_low"])
 
 
+def test_one_gate_may_be_named_alone_and_none_twice(tables):
+    whole = gate_rates(tables)
+    lock = whole[whole["gate"] == "lock"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(gate_rates(tables, "lock"), lock)
+    pd.testing.assert_frame_equal(gate_rates(tables, ["lock", "lock"]), lock)
+    assert set(gate_rates(tables, arms="sneak")["arm"]) == {"sneak"}
+
+
+def test_a_study_without_a_gate_or_a_second_arm_is_refused(tables):
+    bare = study({"a": {"x": [{"passed": 1}]}, "b": {"x": [{"passed": 1}]}})
+    with pytest.raises(InputError, match="no gate"):
+        gate_rates(bare)
+    with pytest.raises(InputError, match="no gate"):
+        gate_rates(tables, [])
+    with pytest.raises(InputError, match="no arm besides 'fine'"):
+        gate_catches(study({"fine": TRIALS["fine"]}), "fine")
+
+
 def test_names_that_are_not_there_are_refused(tables):
     with pytest.raises(UnknownNameError, match="arm"):
         gate_matrix(tables, "nobody")

@@ -74,7 +74,7 @@ def gate_divergence(
     UnknownNameError
         No such arm or measure.
     InputError
-        ``by`` or ``family`` is another word, or a gate is not 0 or 1.
+        ``by`` or ``family`` is another word, a gate is not 0 or 1, or there is no pair of trials.
 
     Notes
     -----
@@ -104,6 +104,8 @@ def gate_divergence(
             for arm, gate, part in _paired(gate_values(tables, gates), reference)
         ]
     )
+    if frame.empty:
+        raise InputError(f"no trial of another arm has a pair of arm {reference!r}")
     frame = _adjusted(frame, family)
     return frame if by == "gate" else _summed(frame)
 

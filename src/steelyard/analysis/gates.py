@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from steelyard.analysis.names import resolve_measure
+from steelyard.analysis.names import resolve_arms, resolve_measure
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.stats import clustered_wilson_interval, wilson_interval
 
@@ -69,11 +69,9 @@ def gate_rates(
     InputError
         A gate with another value than 0 and 1.
     """
-    for name in arms or ():
-        check_arm(tables, name)
     values = gate_values(tables, gates, with_missing=True)
     if arms is not None:
-        values = values[values["arm"].isin(arms)]
+        values = values[values["arm"].isin(resolve_arms(tables, "arms", arms))]
     rows = []
     for (gate, arm), part in values.groupby(["measure", "arm"], sort=False, observed=True):
         # Arrays and not frames: there are arms times gates of these.
@@ -157,9 +155,9 @@ def gate_values(
     UnknownNameError
         A gate that no trial has a row for.
     InputError
-        A gate with another value than 0 and 1.
+        A gate with another value than 0 and 1, or no gate at all.
     """
-    chosen = gate_names(tables) if gates is None else [resolve_measure(tables, g) for g in gates]
+    chosen = _chosen(tables, gates)
     trials = tables.frame("trials")
     trials["ran"] = trials["status"] != "missing"
     measures = tables.frame("measures")
@@ -176,6 +174,20 @@ def gate_values(
     joined["arm"] = pd.Categorical(joined["arm"], list(tables.design.design.arms), ordered=True)
     joined["measure"] = pd.Categorical(joined["measure"], chosen, ordered=True)
     return joined.sort_values(["measure", "arm", *CASE]).reset_index(drop=True)
+
+
+def _chosen(tables: StudyTables, gates: Sequence[str] | None) -> list[str]:
+    if gates is None:
+        chosen = gate_names(tables)
+    else:
+        listed = [gates] if isinstance(gates, str) else gates
+        chosen = [resolve_measure(tables, gate) for gate in dict.fromkeys(listed)]
+    if not chosen:
+        raise InputError(
+            f"study {tables.study}: no gate; one is a measure that is neither the primary one nor "
+            "declared harmful"
+        )
+    return chosen
 
 
 def _refuse_other_values(measures: pd.DataFrame) -> None:
@@ -195,7 +207,9 @@ def names_of(names: Sequence[str]) -> str:
 
 
 def check_arm(tables: StudyTables, arm: str) -> None:
-    """Raise `UnknownNameError` unless the design has the arm."""
+    """Raise `UnknownNameError` unless the design has the arm, `InputError` if it has no other."""
     arms = tables.design.design.arms
     if arm not in arms:
         raise UnknownNameError("arm", str(arm), arms, f"study {tables.study}")
+    if len(arms) == 1:
+        raise InputError(f"study {tables.study} has no arm besides {arm!r} to hold against it")

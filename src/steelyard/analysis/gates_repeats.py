@@ -49,7 +49,7 @@ def gate_repeats(
     InputError
         ``by`` is another word, or a measure is not 0 or 1.
     """
-    if by not in VIEWS:
+    if by not in tuple(VIEWS):
         raise InputError(f"by is {by!r}; accepted: {', '.join(VIEWS)}")
     chosen = [tables.design.measures.primary, *gate_names(tables)] if gates is None else gates
     values = gate_values(tables, chosen).fillna({"value": UNEVALUATED})
