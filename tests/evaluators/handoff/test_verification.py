@@ -153,6 +153,19 @@ def codes(bundle, repository):
     return [issue.category for issue in check_bundle(bundle, repository).issues]
 
 
+def test_what_differs_from_the_repository_is_in_no_file_of_the_bundle(repository, tmp_path):
+    (repository / "a.txt").write_text("two\n" * 300)
+    facts, _ = describe(repository)
+    facts["git"] |= {"branch": "other", "diff_max_bytes": 1000}
+    for note, code in ((omission_note(1000), "repo-diff-omitted"), (b"x", "repo-diff")):
+        bundle = write_bundle(tmp_path / "b", facts=facts, **{"diff.patch": note})
+        found = {issue.category: issue.path for issue in check_bundle(bundle, repository).issues}
+        assert found == {"repo-branch": None, code: None}
+    del facts["artifacts"]["diff"]
+    found = check_bundle(write_bundle(tmp_path / "b", facts=facts), repository).issues
+    assert [(issue.category, issue.path) for issue in found][1:] == [("repo-diff-missing", None)]
+
+
 @pytest.mark.parametrize("value", [None, "", "unknown"])
 def test_the_checker_compares_nothing_that_was_not_recorded(repository, tmp_path, value):
     facts, _ = describe(repository)

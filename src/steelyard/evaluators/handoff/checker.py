@@ -16,7 +16,6 @@ from steelyard.evaluators.handoff.checker_metadata import leaves_bundle, metadat
 from steelyard.evaluators.handoff.diff_notes import is_no_diff_note, is_omission_note
 from steelyard.evaluators.handoff.inventory import (
     COMMANDS,
-    DIFF,
     MAX_FILE_BYTES,
     MAX_FILES,
     MAX_TOTAL_BYTES,
@@ -231,7 +230,7 @@ def _diff_issues(
         return
     path = artifacts.get("diff") if isinstance(artifacts, dict) else None
     if path is None:
-        yield caution("repo-diff-missing", "no difference is declared", DIFF)
+        yield caution("repo-diff-missing", "no difference is declared")
         return
     try:
         content = (
@@ -241,7 +240,7 @@ def _diff_issues(
         content = None
     live = canonical_diff(repository, limit=limit)
     if content is not None and live is None and is_omission_note(content, limit):
-        yield caution("repo-diff-omitted", "left out for its size", path)
+        yield caution("repo-diff-omitted", "left out for its size")
     elif content is None or not (
         content == live or (live == b"" and (not content or is_no_diff_note(content)))
     ):
