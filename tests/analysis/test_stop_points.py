@@ -306,6 +306,13 @@ def test_policies_are_named_after_their_settings():
     assert StopPolicy(name="mine").changed(consecutive=2).name == "bound T=0.6 consecutive=2"
 
 
+def test_policies_that_differ_in_the_last_digits_have_names_of_their_own():
+    settings = [{"threshold": value} for value in (0.6, 0.6000001, 0.1 + 0.2, 1e-7)]
+    names = [read_policy(one).name for one in settings]
+    assert names == ["bound T=0.6", "bound T=0.6000001", f"bound T={0.1 + 0.2!r}", "bound T=1e-07"]
+    assert read_policy({"weights": {"risk": 1.0000001}}).name.endswith("w_risk=1.0000001")
+
+
 @pytest.mark.parametrize(
     "policy",
     [

@@ -93,3 +93,15 @@ def test_truth_by_measure_needs_the_primary_measure(small_study):
 def test_a_target_that_is_no_rate(study, target):
     with pytest.raises(InputError, match="accepted: a rate from 0 to below 1"):
         calibrated_threshold(study, PUBLISHED, target=target)
+
+
+@pytest.mark.parametrize("confidence", [None, True, "0.9", 0, 1, float("nan")])
+def test_a_confidence_that_is_none(study, confidence):
+    with pytest.raises(InputError, match="confidence is "):
+        calibrated_threshold(study, PUBLISHED, confidence=confidence)
+
+
+@pytest.mark.parametrize("factor", [10**400, True, "2", None])
+def test_a_factor_that_is_no_number(study, factor):
+    with pytest.raises(InputError, match="factors holds "):
+        weight_sensitivity(study, PUBLISHED, factors=[factor])

@@ -19,6 +19,7 @@ from steelyard.analysis.stopping.sweep import at_thresholds
 from steelyard.analysis.stopping.tally import Tallies, grouped, quotient
 from steelyard.errors import InputError
 from steelyard.evaluators.bound.stop_policy import StopPolicy, read_policy
+from steelyard.stats.checks import check_open_unit
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
@@ -88,6 +89,7 @@ def calibrated_threshold(
         raise InputError(f"target is {target!r}; accepted: a rate from 0 to below 1")
     if choose_by not in CHOOSE_BY:
         raise InputError(f"choose_by is {choose_by!r}; accepted: {', '.join(CHOOSE_BY)}")
+    level = check_open_unit("confidence", confidence)
     swept = at_thresholds(read_policy(policy), thresholds)
     states = read_states(tables, truth=truth, outcome=outcome, **filters)
     replay, worth = Replay(states), Truth(states)
@@ -102,9 +104,9 @@ def calibrated_threshold(
             "cannot be judged on a task it was not chosen on"
         )
     values = np.array([one.threshold for one in swept] + [math.inf])
-    limit = confidence if choose_by == "upper_limit" else None
-    return _table(tallies, values, target, limit, confidence).assign(
-        target=target, choose_by=choose_by, level=confidence
+    limit = level if choose_by == "upper_limit" else None
+    return _table(tallies, values, target, limit, level).assign(
+        target=target, choose_by=choose_by, level=level
     )[list(_COLUMNS)]
 
 

@@ -107,11 +107,19 @@ def _varied(base: StopPolicy, factors: Sequence[float]) -> list[tuple[str, float
     varied = [("none", 1.0, base)]
     for dimension in DIMENSIONS:
         for factor in factors:
-            if isinstance(factor, bool) or not isinstance(factor, int | float):
-                raise InputError(f"factors holds {factor!r}; accepted: numbers from 0")
-            changed = weights | {dimension: weights[dimension] * factor}
-            varied.append((dimension, float(factor), base.changed(weights=changed)))
+            number = _number(factor)
+            changed = weights | {dimension: weights[dimension] * number}
+            varied.append((dimension, number, base.changed(weights=changed)))
     return varied
+
+
+def _number(factor: Any) -> float:
+    if isinstance(factor, bool) or not isinstance(factor, int | float):
+        raise InputError(f"factors holds {factor!r}; accepted: numbers from 0")
+    try:
+        return float(factor)
+    except OverflowError:
+        raise InputError("factors holds an integer that is larger than any double") from None
 
 
 def _moved(replay: Replay, base: Outcomes, other: Outcomes) -> dict[str, Any]:

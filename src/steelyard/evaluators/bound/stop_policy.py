@@ -139,9 +139,9 @@ def read_policy(policy: StopPolicy | Mapping[str, Any]) -> StopPolicy:
 def _named(policy: StopPolicy) -> str:
     if policy.rule == "fixed_step":
         return f"step {policy.step}"
-    said = [policy.rule if policy.rule != "bound" else f"bound T={policy.threshold:g}"]
+    said = [policy.rule if policy.rule != "bound" else f"bound T={_short(policy.threshold)}"]
     said += [
-        f"w_{name}={getattr(policy.weights, name):g}"
+        f"w_{name}={_short(getattr(policy.weights, name))}"
         for name in DIMENSIONS
         if getattr(policy.weights, name) != 1.0
     ]
@@ -149,7 +149,13 @@ def _named(policy: StopPolicy) -> str:
     for name in ("rollback_risk_threshold", "missing_gates", "hard_gates", "consecutive"):
         value = getattr(policy, name)
         if value != default[name].default:
-            said.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
+            said.append(f"{name}={_short(value) if isinstance(value, float) else value}")
     if policy.normalization != WorkflowNormalization():
         said.append("own caps")
     return " ".join(said)
+
+
+def _short(number: float) -> str:
+    """Return a number in six digits, or in as many as tell it from every other."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
