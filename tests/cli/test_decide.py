@@ -172,3 +172,27 @@ def test_ages_are_measured_at_a_stated_time(program: Any, written: Any) -> None:
     for now in ("2026-12-01T00:00:00Z", "clock"):
         found = program("decide", file, "--graph", "--now", now).json["evidence_conflicts"]
         assert [conflict["kind"] for conflict in found] == ["stale"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("null", "null"),
+        ("[]", "a list"),
+        ("true", "true or false"),
+        ('"q"', "a text"),
+        ("1.5", "a number"),
+    ],
+)
+def test_what_is_no_object_is_named_as_json_names_it(
+    program: Any, written: Any, text: str, kind: str
+) -> None:
+    done = program("decide", written(text))
+    assert done.code == 2
+    assert done.err.endswith(f"a context is an object, not {kind}\n")
+
+
+def test_a_context_quoted_within_json_is_a_text(program: Any, written: Any) -> None:
+    done = program("decide", written(json.dumps(json.dumps(refund()))))
+    assert done.code == 2
+    assert done.err.endswith("a context is an object, not a text\n")

@@ -135,7 +135,7 @@ def parsed(text: str | bytes, path: str) -> Any:
 def _written_out(data: Any, path: str) -> dict[str, Any]:
     """Return the fields of a context with its shorthands written out."""
     if not isinstance(data, Mapping):
-        raise GateInputError(f"{path}: a context is an object, not a {type(data).__name__}")
+        raise GateInputError(f"{path}: a context is an object, not {_kind(data)}")
     fields = dict(data)
     for short, long in (("facts", "structured_facts"), ("specs", "fact_specs")):
         if short not in fields:
@@ -147,6 +147,14 @@ def _written_out(data: Any, path: str) -> dict[str, Any]:
             raise GateInputError(f"{path}: {short} is an object of keys and values")
         fields[long] = {key: _with_key(key, member, short) for key, member in members.items()}
     return fields
+
+
+def _kind(value: Any) -> str:
+    """Return what a value is called in JSON."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "true or false"
+    names: dict[type, str] = {list: "a list", str: "a text", int: "a number", float: "a number"}
+    return names.get(type(value), f"a {type(value).__name__}")
 
 
 def _with_key(key: str, member: Any, short: str) -> Any:
@@ -177,7 +185,9 @@ def read_case(
     GateInputError
         With the place and what is wrong there.
     """
-    if not isinstance(data, Mapping) or "context" not in data:
+    if not isinstance(data, Mapping):  # a text within JSON is not read as JSON once more
+        raise GateInputError(f"{path}: a context is an object, not {_kind(data)}")
+    if "context" not in data:
         return Case(name, read_context(data, path=path, compatibility=compatibility))
     if unknown := sorted(set(map(str, data)) - set(_CASE_FIELDS)):
         known = ", ".join(_CASE_FIELDS)
