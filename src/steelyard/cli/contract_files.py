@@ -74,7 +74,7 @@ class Documents:
         """Return the JSON value of an input; an error says which of the inputs it is about."""
         path = self.inputs[index]
         try:
-            return _load_standard_input() if path == STDIN else load_json_file(path)
+            return load_json(sys.stdin.buffer) if path == STDIN else load_json_file(path)
         except InvalidJsonError as error:
             raise InvalidJsonError(f"{ROLES[index]}: {error.message}") from None
 
@@ -92,15 +92,7 @@ class Documents:
         _print(to_json(document).encode())
 
 
-def _load_standard_input() -> Any:
-    if sys.stdin is None:  # closed before the program began
-        raise InvalidJsonError("the input cannot be read: standard input is closed")
-    return load_json(sys.stdin.buffer)
-
-
 def _print(content: bytes) -> None:
-    if sys.stdout is None:
-        raise OutputError("the result cannot be printed: standard output is closed")
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

@@ -27,6 +27,7 @@ from steelyard.cli.plan import plan
 from steelyard.cli.project import data, report, reproduce
 from steelyard.cli.questions import sql, studies
 from steelyard.cli.recordings import recordings
+from steelyard.cli.streams import prepare_streams
 from steelyard.cli.trajectories import diff, show
 from steelyard.errors import printable
 
@@ -92,16 +93,15 @@ def run() -> None:
     Exit codes: 0 done; 1 a published number was not reproduced; 2 bad input, said in one line on
     standard error; 130 interrupted.
     """
-    for stream in (sys.stdout, sys.stderr):
-        # A name may hold any character; the terminal's encoding may lack it.
-        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    prepare_streams()
     try:
         app()
     except SteelyardError as error:
         _refuse(str(error))
     except OSError as error:
         # The machine said no: a full disk, a folder that must not be written to.
-        _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        reason = error.strerror or str(error)
+        _refuse(f"{error.filename}: {reason}" if error.filename else reason)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -83,7 +83,10 @@ def _read(source: bytes | str | BinaryIO | TextIO) -> bytes | str:
             content = source.read(MAX_BYTES + 1)
         except UnicodeDecodeError:
             raise InvalidJsonError("the input is not valid UTF-8") from None
-        except (OSError, ValueError, AttributeError):
+        except OSError as error:
+            reason = f": {error.strerror}" if error.strerror else ""
+            raise InvalidJsonError(f"the input cannot be read{reason}") from None
+        except (ValueError, AttributeError):
             raise InvalidJsonError("the input cannot be read") from None
     if not isinstance(content, (bytes, bytearray, str)):
         raise InvalidJsonError("the input gives neither bytes nor text")
