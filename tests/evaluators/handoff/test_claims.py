@@ -80,3 +80,39 @@ def test_one_block_speaks_for_a_command():
     assert focused_summary_matches(elsewhere, "make check", "failing")
     bare = block + "\n- Command: make check\n- Outcome: passing\n"
     assert not focused_summary_matches(bare, "make check", "failing")
+
+
+def test_the_words_of_a_command_are_no_claim():
+    command, marker = "make pass-check failed.log", "beam_check"
+    section = f"`{command}` is failing at `{marker}`."
+    assert state_matches(section, command, "failing", marker)
+    assert not state_matches(section, command, "failing", marker, compatibility=True)
+    block = f"- Command: `{command}`\n- Outcome: failing\n"
+    assert focused_summary_matches(block, command, "failing")
+    assert not focused_summary_matches(block, command, "failing", compatibility=True)
+    assert not focused_summary_matches(f"- Command: `{command}`\n", command, "failing")
+
+
+@pytest.mark.parametrize("blank", ["", " \t", "\r", "\u00a0", "\f"])
+@pytest.mark.parametrize("compatibility", [False, True])
+def test_a_line_of_spaces_is_blank(blank, compatibility):
+    text = f"- Command: `a`\n- Outcome: failing\n{blank}\n- Command: `b`\n- Outcome: passing"
+    assert focused_summary_matches(text, "a", "failing", compatibility=compatibility)
+
+
+@pytest.mark.parametrize(
+    ("named", "ours", "published"),
+    [
+        ("`make lint`", True, True),
+        ("make lint", True, True),
+        ("`make check -k beam`", True, False),
+        ("make check again", False, False),
+        ("make check", False, False),
+        ("`make lint`, then make check", False, False),
+    ],
+)
+def test_the_opposite_may_be_said_of_other_commands(named, ours, published):
+    text = f"- Command: `make check`\n- Outcome: failing\n\n- Command: {named}\n- Outcome: passing"
+    assert focused_summary_matches(text, "make check", "failing") is ours
+    matches = focused_summary_matches(text, "make check", "failing", compatibility=True)
+    assert matches is published

@@ -70,6 +70,10 @@ _CATEGORY_NAME = re.compile(
 )
 
 
+_COMMAND = "- Command:"
+_QUOTED = re.compile("`([^`]*)`")
+
+
 def outcome_claims(text: str, *, compatibility: bool = False) -> set[str]:
     """Return which outcomes a text claims.
 
@@ -132,7 +136,8 @@ def state_matches(
         The command that was run, ``passing`` or ``failing``, and a word of its output. Each must
         occur as written.
     compatibility : bool, default False
-        Let the marker be part of a longer word, and read claims by the published rules.
+        Let the marker be part of a longer word, and read claims by the published rules, those in
+        the command's own words ("pytest -k failing") included.
 
     Returns
     -------
@@ -142,8 +147,8 @@ def state_matches(
     if compatibility:
         present = all(word in section for word in words)
     else:
-        present = all(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", section) for word in words)
-    return present and outcome_claims(section, compatibility=compatibility) == {outcome}
+        present = all(_whole(word).search(section) for word in words)
+    return present and _claims_about(section, command, compatibility) == {outcome}
 
 
 def focused_summary_matches(
@@ -166,19 +171,37 @@ def focused_summary_matches(
         False too when another block claims the opposite, unless it is about commands of its own.
     """
     quoted = f"`{command}`"
-    blocks = re.split(r"\n[ \t]*\r?\n", text.replace("\r\n", "\n"))
+    blocks = re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n"))
     own = [block for block in blocks if quoted in block]
-    if len(own) != 1 or outcome_claims(own[0], compatibility=compatibility) != {outcome}:
+    if len(own) != 1 or _claims_about(own[0], command, compatibility) != {outcome}:
         return False
     opposite = FAILING if outcome == PASSING else PASSING
     return all(
         block is own[0]
-        or opposite not in outcome_claims(block, compatibility=compatibility)
-        or _is_about_other_commands(block, command)
+        or opposite not in _claims_about(block, command, compatibility)
+        or _is_about_other_commands(block, command, compatibility)
         for block in blocks
     )
 
 
-def _is_about_other_commands(block: str, command: str) -> bool:
-    named = [line for line in block.split("\n") if line.lstrip().startswith("- Command:")]
-    return bool(named) and not any(command in line for line in named)
+def _claims_about(text: str, command: str, compatibility: bool) -> set[str]:
+    """Return what a text claims besides naming a command, whose own words are no claim."""
+    told = text if compatibility else _whole(command).sub(" ", text)
+    return outcome_claims(told, compatibility=compatibility)
+
+
+def _whole(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
+
+
+def _is_about_other_commands(block: str, command: str, compatibility: bool) -> bool:
+    lines = [line.strip() for line in block.split("\n")]
+    named = [line.removeprefix(_COMMAND) for line in lines if line.startswith(_COMMAND)]
+    if not compatibility:  # "make check -k beam" is another command than "make check"
+        named = [_QUOTED.sub(lambda span: _other(span[1], command), name) for name in named]
+    return bool(named) and not any(command in name for name in named)
+
+
+def _other(quoted: str, command: str) -> str:
+    """Return a quoted command if it is the one in question; another may begin with its words."""
+    return quoted if quoted.strip() == command else " "
