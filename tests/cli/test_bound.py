@@ -40,7 +40,10 @@ def test_options_may_be_shortened_while_they_are_unambiguous(program):
     assert not ambiguous.out
 
 
-@pytest.mark.parametrize("arguments", [["--hel"], ["evaluate", "--he"], ["stop", "--h"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--hel"], ["evaluate", "--he"], ["stop", "--h"], ["quality", "--h"], ["replay", "--hel"]],
+)
 def test_help_may_be_shortened_as_well(program, arguments):
     asked = program("bound", *arguments)
     spelt = program("bound", *arguments[:-1], "--help")

@@ -166,7 +166,7 @@ def contract(
     _answer(evaluate_step(promised, observed, options.criteria_of(given), influence), ctx.obj)
 
 
-@bound.command()
+@bound.command(cls=options.Abbreviated)
 def quality(plan: Plans) -> None:
     """Judge the wording of a plan's checks, or of those of a folder of plans."""
     from steelyard.cli.bound_files import quality_document, read_plans
@@ -206,7 +206,7 @@ def stop(
         raise typer.Exit(1)
 
 
-bound.command()(replay)
+bound.command(cls=options.Abbreviated)(replay)
 
 
 def _answer(result: EvaluationResult, verbose: int, **more: Any) -> None:
