@@ -125,6 +125,7 @@ class TestAssessment:
             ((384, 19, 0.05, 384), "effective"),
             ((384, 20, 0.05, 384), "deficient"),
             ((100, 0, 1.0), "inconclusive"),
+            ((100, 100, 1.0, 100), "effective"),
         ],
     )
     def test_verdicts(self, arguments, verdict):

@@ -93,6 +93,18 @@ def test_states_are_equal_when_both_were_read_and_hold_the_same():
     assert state_text(None) == state_text(None, "plumbline") == "None"
 
 
+def test_plumbline_prints_values_as_python_does():
+    expected, got = {"tags": ["a", True], "": None}, {"tags": {"b": 1}, "": "x"}
+    taken = steps("pay", pay=got)
+    published = argument_divergences([expected], taken, {}, "plumbline").divergences
+    assert [(d.expected, d.got) for d in published] == [
+        ("pay.=None", "'x'"),
+        ("pay.tags=['a', True]", "{'b': 1}"),
+    ]
+    ours = argument_divergences([expected], taken, {}).divergences
+    assert ours[1].expected == 'pay.tags=["a", true]'
+
+
 class TestGroups:
     SKIP = Divergence("skipped", 1, "tool_call:check", "(not called)", "high")
     EXTRA = Divergence("extra", -1, "(nothing)", "tool_call:log", "medium")

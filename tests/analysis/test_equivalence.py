@@ -291,3 +291,26 @@ def test_filters_and_unknown_names(tables):
         "argument",
         "incumbent_self_consistency",
     ]
+
+
+def test_plumbline_pairs_by_variant_id_whatever_the_perturbation():
+    pair = (
+        old("pay", perturbation="baseline", variant="baseline/0", state=PAID),
+        new("pay", perturbation="tool_fault", variant="baseline/0", state=PAID),
+    )
+    published = compared(*pair, compatibility="plumbline")
+    assert (published.pairs, published.unpaired) == (1, 0)
+    assert list(published.by_perturbation["perturbation"]) == ["tool_fault"]
+    assert compared(*pair).unpaired == 1
+
+
+def test_plumbline_takes_the_first_perturbation_with_a_pair_between_equals():
+    trials = (
+        old("pay", state=PAID),
+        old("pay", perturbation="fault", state=PAID),
+        new("pay", perturbation="fault", variant="9", state=PAID),
+        new("pay", state=PAID),
+        new("pay", perturbation="fault", state=PAID),
+    )
+    found = compared(*trials, compatibility="plumbline")
+    assert (found.unpaired, found.plumbline_worst) == (1, "baseline")

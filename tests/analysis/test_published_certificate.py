@@ -65,6 +65,8 @@ def test_arms_are_compared_in_critical_conformance():
     assert result.significant
     absent = published_comparison(both, POLICY, {}, ("x", "z"))
     assert (absent.p_value, absent.b_rate.total) == (1.0, 0)
+    nothing = published_comparison(both, POLICY, {}, ("x", "y"), "sampling")
+    assert (nothing.p_value, nothing.a_rate.counts, nothing.difference_points) == (1.0, (0, 0), 0.0)
 
 
 def test_another_reading_is_refused():

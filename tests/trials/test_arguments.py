@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 
 from steelyard.errors import InputError
@@ -284,3 +285,45 @@ class TestPublishedRule:
     def test_canonical_form(self):
         assert canonical({"a": [1, "A "]}) == (("a", (1.0, "a")),)
         assert canonical({"1": 1, "01": 2}) == (("01", 2.0), ("1", 1.0))
+
+
+class TestEdges:
+    NUMERIC = FieldPolicy("numeric", absolute_tolerance=0.1)
+
+    @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+    def test_numpy_numbers_are_numbers(self, kind):
+        assert values_equal(kind(7), 7.1, self.NUMERIC)
+        assert not values_equal(kind(7), 7.2, self.NUMERIC)
+        assert values_equal(0.7, 0.8, FieldPolicy("numeric", absolute_tolerance=np.float64(0.1)))
+        assert magnitude(kind(2), 4) == 2.0
+
+    def test_no_nan_equals_itself(self):
+        assert not values_equal([np.float32("nan")], [np.float32("nan")], FieldPolicy())
+
+    def test_an_integer_in_text_may_exceed_every_double(self):
+        assert values_equal("1" + "0" * 380, 10**380, FieldPolicy("numeric"))
+        assert not values_equal("1" + "0" * 380, 10**381, FieldPolicy("numeric"))
+
+    @pytest.mark.parametrize("text", ["\u0390", "\u03b0", "Stra\u00dfe", "\u0130"])
+    def test_text_equals_its_capitals(self, text):
+        for other in (text.upper(), text.lower(), text.casefold()):
+            assert values_equal(text, other, FieldPolicy("text"))
+
+    @pytest.mark.parametrize("compatibility", [None, "plumbline"])
+    def test_names_that_are_no_text_are_refused(self, compatibility):
+        with pytest.raises(InputError, match="argument name 1 is not text"):
+            compare_arguments({1: 1, "a": 2}, {"1": 1}, compatibility=compatibility)
+
+    @pytest.mark.parametrize("tolerance", ["x", True, None, math.nan, -1])
+    def test_a_tolerance_is_a_number(self, tolerance):
+        schema = ArgumentSchema({"a": FieldPolicy("numeric", absolute_tolerance=tolerance)})
+        with pytest.raises(InputError, match=r"tolerance is .*; accepted are 0 and above"):
+            compare_arguments({"a": 1}, {"a": 2}, schema)
+
+    def test_what_the_published_comparison_cannot_hold_is_refused(self):
+        deep = []
+        for _ in range(5000):
+            deep = [deep]
+        for value, message in ((deep, "nested deeper"), ([{1, 2}], "no JSON value")):
+            with pytest.raises(InputError, match=message):
+                compare_arguments({"a": value}, {"a": [1]}, compatibility="plumbline")

@@ -202,6 +202,7 @@ def assess_control(
     low = rate if full else lower_deviation_limit(deviations, tested, confidence)
     high = rate if full else upper_deviation_limit(deviations, tested, confidence)
     required = required_sample_size(tolerable_rate, confidence)
+    verdict = control_verdict(tested, deviations, tolerable_rate, low, high)
     return ControlAssessment(
         population=population,
         tested=tested,
@@ -213,7 +214,8 @@ def assess_control(
         required_sample=required,
         full_population=full,
         sufficient=full or (required is not None and tested >= required),
-        verdict=control_verdict(tested, deviations, tolerable_rate, low, high),
+        # with everything tested nothing is inferred: any tolerable rate, 1 too, is kept or not
+        verdict="effective" if full and rate <= tolerable_rate else verdict,
     )
 
 

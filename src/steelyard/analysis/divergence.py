@@ -164,12 +164,17 @@ def argument_divergences(
             if difference.policy == "unknown":
                 unknown = True
             elif difference.severity != "low":
-                found.append(_argument_divergence(index, difference))
+                found.append(_argument_divergence(index, difference, compatibility))
     agree = None if unknown and not found else not found
     return ArgumentComparison(agree, tuple(found))
 
 
-def _argument_divergence(index: int, difference: ArgumentDifference) -> Divergence:
+def _argument_divergence(
+    index: int, difference: ArgumentDifference, compatibility: Compatibility
+) -> Divergence:
+    if compatibility == "plumbline":  # it prints Python's form of every value
+        expected = f"{difference.tool}.{difference.field}={difference.expected!r}"
+        return Divergence("arg", index, expected, repr(difference.got), difference.severity)
     where = ".".join(part for part in (difference.tool, difference.field) if part)
     expected = f"{where}={_shown(difference.expected)}"
     return Divergence("arg", index, expected, _shown(difference.got), difference.severity)

@@ -12,7 +12,7 @@ is right diverges; :func:`steelyard.analysis.compare` asks the other question.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -52,6 +52,7 @@ from steelyard.analysis.trajectories import (
 from steelyard.analysis.trajectory_results import Equivalence
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.trials.argument_schema import ArgumentSchema
+from steelyard.trials.ids import published_variant_id
 from steelyard.trials.model import Trial
 from steelyard.trials.paths import FailedCalls
 
@@ -140,12 +141,11 @@ def equivalence_of_trials(
     check_one_study([t for t in listed if t.key.arm in (incumbent, replacement)])
     old = population([t for t in listed if t.key.arm == incumbent], missing)
     new = population([t for t in listed if t.key.arm == replacement], missing)
-    order = perturbations or list(dict.fromkeys(t.key.perturbation for t in new.scored))
     settings = _Settings(
         incumbent,
         replacement,
         schemas or {},
-        order,
+        perturbations,
         missing,
         confidence,
         target,
@@ -154,7 +154,7 @@ def equivalence_of_trials(
     references, self_consistency = _references(old.scored, settings)
     answers = _Answers()
     for trial in new.scored:
-        reference = references.get(_condition(trial))
+        reference = references.get(_condition(trial, compatibility))
         if reference is None:
             answers.unpaired += 1
         else:
@@ -173,8 +173,16 @@ def _check_arms(
             raise UnknownNameError("arm", arm, arms, "the trials given")
 
 
-def _condition(trial: Trial) -> Hashable:
-    return trial.key.task, trial.key.perturbation, trial.key.variant
+def _condition(trial: Trial, compatibility: Compatibility) -> Hashable:
+    """Return what two trials must share to be a pair.
+
+    Plumbline pairs by task and variant id; the id names the perturbation, but need not name the
+    trial's own.
+    """
+    key = trial.key
+    if compatibility is not None:
+        return key.task, published_variant_id(key)
+    return key.task, key.perturbation, key.variant
 
 
 def _references(
@@ -183,7 +191,9 @@ def _references(
     """Return each condition's reference trial, and how the incumbent agrees with itself."""
     ties: Ties = "key" if settings.compatibility is None else "order"
     references, agreement = {}, []
-    for condition, members in group_by(trials, _condition).items():
+    for condition, members in group_by(
+        trials, lambda trial: _condition(trial, settings.compatibility)
+    ).items():
 
         def path(trial: Trial) -> Hashable:
             return trial_path(trial, "effect", settings.failed_calls)
@@ -240,6 +250,9 @@ def _result(
         order = settings.order if column == "perturbation" else ()
         return proportions_by(column, labelled, order=order, **options)
 
+    # of the pairs, so that a perturbation without one cannot come first between equals
+    paired = list(dict.fromkeys(trial.key.perturbation for trial, _ in answers.path))
+    settings = replace(settings, order=settings.order or paired)
     outcomes = grouped("perturbation", answers.outcome)
     paths = grouped("perturbation", answers.path)
     ties = "value" if settings.compatibility is None else "order"

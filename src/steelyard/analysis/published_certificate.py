@@ -183,11 +183,12 @@ def published_comparison(
     arms : tuple of (str, str)
         a and b.
     perturbation : str, optional
-        Only its trials; all perturbations when absent.
+        Only its trials; all perturbations when absent. An arm without trials has the rate 0 of 0,
+        in [0, 0], and p is then 1.
     """
     _check_policy(policy)
     chosen = [t for t in trials if perturbation is None or t.key.perturbation == perturbation]
-    judged = judge(chosen, policy, contexts, missing="recorded")
+    judged = judge(chosen, policy, contexts, missing="recorded") if chosen else []
     sides = [
         [(bool(judgement.critical), judgement.task) for judgement in judged if judgement.arm == arm]
         for arm in arms

@@ -93,5 +93,15 @@ def check_policy(rule: FieldPolicy, where: str) -> None:
             f"{where}: severity is {rule.severity!r}; accepted are " + ", ".join(SEVERITIES)
         )
     for tolerance in (rule.absolute_tolerance, rule.relative_tolerance):
-        if not (0 <= tolerance < math.inf):
+        number = isinstance(tolerance, int | float) and not isinstance(tolerance, bool)
+        if not (number and 0 <= tolerance < math.inf):
             raise InputError(f"{where}: tolerance is {tolerance!r}; accepted are 0 and above")
+
+
+def argument_names(expected: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
+    """Return the names of the arguments of either call, sorted; raise `InputError` for no text."""
+    names = expected.keys() | got.keys()
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"argument name {name!r} is not text; JSON objects have text keys")
+    return sorted(names)

@@ -19,12 +19,15 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
+
 from steelyard.errors import DataError, InputError
 from steelyard.trials import published_arguments, strict_json
 from steelyard.trials.argument_schema import (
     ArgumentDifference,
     ArgumentSchema,
     FieldPolicy,
+    argument_names,
     check_policy,
 )
 from steelyard.trials.model import Arguments, UnreadableArguments
@@ -174,7 +177,7 @@ def _whole_difference(
 def _field_differences(
     expected: Mapping[str, Any], got: Mapping[str, Any], schema: ArgumentSchema, tool: str
 ) -> Iterator[ArgumentDifference]:
-    for name in sorted(expected.keys() | got.keys()):
+    for name in argument_names(expected, got):
         absent: Literal["expected", "got"] | None = None
         if name not in expected:
             absent = "expected"
@@ -226,15 +229,19 @@ def magnitude(expected: Any, got: Any) -> float | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _number(value: Any) -> float | None:
     """Return the number a value is, or a text in JSON's number form stands for."""
+    if isinstance(value, np.integer | np.floating):
+        return value.item()
     if _is_number(value):
         return value  # type: ignore[no-any-return]
     if isinstance(value, str) and len(value) < _LONGEST_NUMBER and _JSON_NUMBER.fullmatch(value):
-        number = float(value) if set(value) & set(".eE") else int(value)
+        if not set(value) & set(".eE"):
+            return int(value)
+        number = float(value)
         return None if math.isinf(number) else number  # "1e999" is not infinity
     return None
 
@@ -255,11 +262,13 @@ def _not_finite(number: float) -> bool:
 
 def _as_written(number: float) -> Fraction:
     """Return a number as its shortest decimal form: 0.8 - 0.7 is then 1/10 and not 0.1...0089."""
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
 
 
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    # folding can take a letter apart whose capital is written with accents of its own
+    folded = unicodedata.normalize("NFD", text).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def _members(value: Any) -> list[str]:
@@ -270,7 +279,7 @@ def _members(value: Any) -> list[str]:
 
 
 def _holds_nan(value: Any) -> bool:
-    if isinstance(value, float):
+    if isinstance(value, float | np.floating):
         return math.isnan(value)
     if isinstance(value, list | tuple):
         return any(_holds_nan(member) for member in value)

@@ -206,6 +206,19 @@ def parse_trial_id(text: str) -> TrialKey:
     return TrialKey(arm, task, perturbation, variant, int(parts[-1]))
 
 
+def published_variant_id(key: TrialKey) -> str:
+    """Return the variant id of Plumbline 0.3.0: ``perturbation/variant``, or as it was recorded.
+
+    Examples
+    --------
+    >>> published_variant_id(TrialKey("react", "INV-7002", "tool_fault", "0", 1))
+    'tool_fault/0'
+    >>> published_variant_id(TrialKey("react", "INV-7002", "tool_fault", "baseline/0", 1))
+    'baseline/0'
+    """
+    return key.variant if "/" in key.variant else f"{key.perturbation}/{key.variant}"
+
+
 def as_id(value: object) -> str:
     """Return ``value`` as an id: text as it stands, an integer as its decimal text.
 

@@ -11,8 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from steelyard.errors import InputError
-from steelyard.trials.argument_schema import ArgumentDifference, ArgumentSchema, FieldPolicy
+from steelyard.trials.argument_schema import (
+    ArgumentDifference,
+    ArgumentSchema,
+    FieldPolicy,
+    argument_names,
+)
 from steelyard.trials.model import Arguments
+from steelyard.trials.tokens import MAX_DEPTH
 
 
 def normalised(value: Any) -> Any:
@@ -24,17 +30,20 @@ def normalised(value: Any) -> Any:
     return value
 
 
-def canonical(value: Any) -> Any:
+def canonical(value: Any, *, _depth: int = 0) -> Any:
     """Return a value in the published canonical form.
 
     A mapping becomes the tuple of its (key, canonical value) pairs in the order of the keys, a
     list the tuple of its canonical members, a scalar is `normalised`.
     """
+    if _depth > MAX_DEPTH:
+        raise InputError(f"value is nested deeper than {MAX_DEPTH} levels")
+    deeper = _depth + 1
     if isinstance(value, Mapping):
-        pairs = [(str(key), canonical(member)) for key, member in value.items()]
+        pairs = [(str(key), canonical(member, _depth=deeper)) for key, member in value.items()]
         return tuple(sorted(pairs, key=lambda pair: pair[0]))
     if isinstance(value, list | tuple):
-        return tuple(canonical(member) for member in value)
+        return tuple(canonical(member, _depth=deeper) for member in value)
     return normalised(value)
 
 
@@ -98,7 +107,7 @@ def _differences(
     schema: ArgumentSchema | None,
     tool: str,
 ) -> Iterator[ArgumentDifference]:
-    for name in sorted(expected.keys() | got.keys()):
+    for name in argument_names(expected, got):
         absent: Literal["expected", "got"] | None = None
         if name not in expected:
             absent = "expected"
@@ -136,7 +145,13 @@ def _compare_numbers(left: float, right: float, rule: FieldPolicy) -> tuple[bool
 
 def _member_set(value: Any) -> set[Any]:
     members = value if isinstance(value, list | tuple | set | frozenset) else [value]
-    return {canonical(member) for member in members}
+    try:
+        return {canonical(member) for member in members}
+    except TypeError:
+        raise InputError(
+            f"{value!r:.80} holds a member that is no JSON value; accepted are null, booleans, "
+            "numbers, text, lists and objects"
+        ) from None
 
 
 def _double(value: float) -> float:
