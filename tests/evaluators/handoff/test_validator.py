@@ -129,6 +129,50 @@ def test_what_our_scan_lets_pass(text):
     assert sensitive_classes(text) == []
 
 
+KEYS = ("api_key", "api-key", "apikey", "password", "secret", "token", "cookie")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("sk-abcdefghij", 1),
+        ("SK-_-_-_-_-_-", 1),
+        ("sk-abcdefghi", 0),
+        ("sk-abcde fghij", 0),
+        ("Bearer a", 1),
+        ("BEARER\n\tabc", 1),
+        ("Bearer: abc", 0),
+        ("bearerabc", 0),
+        ("Bearer [redacted]", 0),
+        ("a.b+c%d@x-y.example.org", 1),
+        ("a@b.co", 1),
+        ("a@b.c", 0),
+        ("a@b.c0", 0),
+        ("@b.co", 0),
+        (HOME, 1),
+        ("\u00a0" + HOME.upper(), 1),
+        (f"x={HOME}", 0),
+        (f"({HOME})", 0),
+        ("/home", 0),
+        ("/homes/x", 0),
+        ("c:\\users\\x", 1),
+        ("C:/Users/x", 0),
+        ("\\Users\\x", 0),
+        *((f"{key.upper()} : x", 1) for key in KEYS),
+        *((f'"{key}": "x"', 1) for key in KEYS),
+        *((f"{key}=[REDACTED] x", 0) for key in KEYS),
+        *((f"my{key}=x", 0) for key in KEYS),
+        *((f"{key}s=x", 0) for key in KEYS),
+        ("token=x[REDACTED]", 1),
+        ("token=", 0),
+        ("token x", 0),
+        (f"password=x a@b.co sk-abcdefghij Bearer q {HOME} C:\\Users\\q", 6),
+    ],
+)
+def test_the_published_scan_to_the_character(text, count):
+    assert len(sensitive_classes(text, compatibility=True)) == count
+
+
 def test_two_spaces_are_a_heading_for_us_only(tmp_path):
     text = waybill_text().replace("## ", "##  ")
     bundle = write_bundle(tmp_path / "b", **{"WAYBILL.md": text})
