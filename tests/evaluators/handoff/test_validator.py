@@ -62,6 +62,7 @@ def test_what_the_published_validator_lets_pass(tmp_path, files, ours):
         "a risk-assessments note",
         "task-abcdefghijklmn",
         "desk-organisation-list",
+        "sk-learn-contrib",
         "The bearer walked on.",
         "The bearer arrived.",
         "bearer and/or holder",
@@ -93,6 +94,8 @@ def test_both_scans_find_the_plain_cases(text):
     [
         ("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", "bearer token"),
         ("Bearer abcdEfghij", "bearer token"),
+        ("(sk-proj-abcdefGhij)", "secret key"),
+        ("sk-" + "a" * 32, "secret key"),
         ("Bearer abcdefghijklmnopqrst", "bearer token"),
         ("AWS_SECRET_ACCESS_KEY=abc/def", "assigned secret"),
         ("github-token-2: gho", "assigned secret"),
@@ -238,6 +241,48 @@ def test_reading_leaves_nothing_open(tmp_path):
                 read_bundle_file(tmp_path, name)
             is_bundle_file(tmp_path, name)
     assert len(list(OPEN_FILES.iterdir())) == before
+
+
+def test_issues_come_in_the_order_of_the_rules(tmp_path):
+    git = {"branch": "", "head_sha": None, "dirty": 0, "diff_max_bytes": 0, "status_digest": None}
+    facts = metadata(
+        source_agent=" ",
+        created_at=None,
+        repo_root=5,
+        git=git,
+        artifacts={"x": "../x", "waybill": "none.md", "y": ""},
+        handoff={"kind": 5, "request_id": "", "parent_agent": None, "result_status": "done"},
+    )
+    files = {
+        "WAYBILL.md": waybill_text(Repo_State="Codex must. Claude should.").replace("## Te", "Te"),
+        "commands.log": "read-only",
+        "a.md": b"\xff",
+    }
+    bundle = write_bundle(tmp_path / "b", facts=facts, **files)
+    (bundle / "diff.patch").unlink()
+    expected = [
+        *["metadata-field-type", "created-at-format", "metadata-field-type"],
+        *["git-field-missing", "git-field-type", "git-field-type", "git-dirty-type"],
+        *["git-diff-limit", "git-digest-format", "artifact-type", "artifacts-waybill-name"],
+        *["handoff-kind-type", "handoff-field-type", "handoff-field-type"],
+        *["handoff-result-status", "artifact-escape", "artifact-missing"],
+        *["section-missing", "agent-specific-phrase", "agent-specific-phrase"],
+        *["commands-log-marker", "recommended-file-missing"],
+        "unscannable-file",
+    ]
+    assert categories(bundle) == categories(bundle, compatibility=True) == expected
+
+
+@pytest.mark.parametrize("value", [1, 5_000_000, None])
+def test_a_limit_is_a_whole_number_of_bytes(tmp_path, value):
+    def judged(limit):
+        facts = metadata()
+        facts["git"]["diff_max_bytes"] = limit
+        return categories(write_bundle(tmp_path / "b", facts=facts))
+
+    assert judged(value) == []
+    for wrong in (0, 5_000_001, True, 1.0, "1", [], -1, 10**30):
+        assert judged(wrong) == ["git-diff-limit"]
 
 
 @pytest.mark.parametrize("target", ["metadata.json", "..", "/etc/passwd", "nowhere"])

@@ -23,12 +23,12 @@ _PUBLISHED: Mapping[str, re.Pattern[str]] = {
     ),
 }
 
-# Ours: a key has a left boundary ("risk-assessment" is none). A bearer token is told from a word
-# ("the bearer walked.", "bearer and/or holder") by a digit, a capital inside it, padding, the start
-# of a JSON Web Token, or its length. Names may have prefixes and suffixes ("secret_key",
-# "accessToken"), but then a plain number is no secret ("token_count: 512"). A home folder may stand
-# after any character that is no part of a path ("x=/home/...") and in a file URL, and backslashes
-# may be doubled, as JSON does.
+# Ours: a key has a left boundary ("risk-assessment" is none) and is no word ("sk-learn-contrib"). A
+# bearer token is told from a word ("the bearer walked.", "bearer and/or holder") by a digit, a
+# capital inside it, padding, the start of a JSON Web Token, or its length. Names may have prefixes
+# and suffixes ("secret_key", "accessToken"), but then a plain number is no secret ("token_count:
+# 512"). A home folder may stand after any character that is no part of a path ("x=/home/...") and
+# in a file URL, and backslashes may be doubled, as JSON does.
 _BEARER = (
     r"(?:(?=[A-Za-z0-9._~+/-]*[0-9=])[A-Za-z0-9._~+/=-]{6,}|eyJ[A-Za-z0-9._-]+|"
     r"(?-i:[A-Za-z]*[a-z][A-Z])[A-Za-z0-9._~+/=-]{4,}|[A-Za-z0-9._~+/=-]{20,})"
@@ -44,7 +44,11 @@ _CAMEL_NAME = (
 )
 _OURS: Mapping[str, re.Pattern[str]] = {
     **_PUBLISHED,
-    "secret key": re.compile(r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{10,}", re.IGNORECASE),
+    "secret key": re.compile(
+        r"(?<![A-Za-z0-9_-])sk-(?:(?=[A-Za-z_-]*(?:[0-9]|(?-i:[A-Z])))[A-Za-z0-9_-]{10,}|"
+        r"[A-Za-z0-9_-]{32,})",
+        re.IGNORECASE,
+    ),
     "bearer token": re.compile(rf"\bbearer\s+{_REDACTED}{_BEARER}", re.IGNORECASE),
     "home folder": re.compile(
         r"(?:(?<![A-Za-z0-9._/-])|(?<=file://))/(?:home|users)/[^\s/]+", re.IGNORECASE
