@@ -344,6 +344,25 @@ class TestComparison:
         assert math.isnan(table.loc["success", "difference"])
         assert table.loc["steps_avoided", "family_size"] == 5
 
+    @pytest.mark.parametrize(("calls_per_step", "family"), [(1, 7), (2, 8)])
+    def test_work_that_grows_with_other_work_is_one_test(self, small_study, calls_per_step, family):
+        trials = wandering(11)
+        for trial in trials:
+            for place, state in enumerate(trial["states"]):
+                state |= {
+                    "tool_call_count": calls_per_step * place,
+                    "token_usage": 700 * place,
+                    "execution_time_seconds": 11.3 * place,
+                }
+        counted = stopping_study(small_study, trials)
+        table = compare_policies(counted, DEFAULT, GREEN_RULE).set_index("quantity")
+        assert set(table["family_size"]) == {family}
+        raw = table["p_sign_flip"]
+        alone = raw if family == 8 else raw.drop("tool_calls_avoided")
+        wanted = dict(zip(alone.index, holm(alone.to_numpy()), strict=True))
+        wanted.setdefault("tool_calls_avoided", wanted["steps_avoided"])
+        assert table["p_adjusted"].to_dict() == wanted
+
     def test_a_policy_is_not_compared_with_itself(self, few):
         with pytest.raises(InputError, match="its own name"):
             compare_policies(few, DEFAULT, DEFAULT)

@@ -66,7 +66,9 @@ def compare_policies(
         ``candidate_only`` (trials) and ``p_mcnemar`` (exact), NA and NaN for amounts;
         ``n_clusters``, ``tasks_differing``, ``p_sign_flip``; ``p_adjusted`` (Holm over all rows'
         ``p_sign_flip``) and its ``family_size``. Without a pair every number is missing, and the
-        row is no part of the family: so it is for a counter that no state recorded.
+        row is no part of the family: so it is for a counter that no state recorded. A kind of
+        work that grows with another in every state, as tool calls do where each step is one, is
+        the same test: it counts once, and both rows have its adjusted value.
 
     Raises
     ------
@@ -77,7 +79,8 @@ def compare_policies(
     one, other = read_policies([reference, candidate])
     states = read_states(tables, truth=truth, outcome=outcome, **filters)
     replay, worth = Replay(states), Truth(states)
-    before, after = (_values(Outcomes(states, worth, replay.stops(p))) for p in (one, other))
+    stopped = [Outcomes(states, worth, replay.stops(policy)) for policy in (one, other)]
+    before, after = map(_values, stopped)
     tasks = states.trials["task"].to_numpy()
     rows = [
         group.key | {"reference": one.name, "candidate": other.name} | row
@@ -85,9 +88,7 @@ def compare_policies(
         for row in _compared(before, after, group, tasks, confidence)
     ]
     table = pd.DataFrame(rows).astype({"reference_only": "Int64", "candidate_only": "Int64"})
-    p_values = table["p_sign_flip"].to_numpy(dtype=float)
-    table = table.assign(p_adjusted=holm(p_values), family_size=family_size(p_values))
-    return table[[*columns, *_COLUMNS]]
+    return _adjusted(table, _counted_alike(stopped[0]))[[*columns, *_COLUMNS]]
 
 
 _COLUMNS: Final = (
@@ -112,6 +113,38 @@ _COLUMNS: Final = (
     "family_size",
 )
 _YES_OR_NO: Final = ("accepted", "success", "false_stop", "missed_stop")
+_QUANTITIES: Final = (*_YES_OR_NO, *(f"{work}_avoided" for work in WORK))
+
+
+def _counted_alike(outcomes: Outcomes) -> dict[str, str]:
+    """Return the quantities of work that are an earlier one under another name.
+
+    Decided by the counters, whatever the policies make of them: two kinds are alike when the
+    same is left to do of both in every state of every replayed trial.
+    """
+    left: dict[str, FloatArray] = {}
+    alike: dict[str, str] = {}
+    for work in WORK:
+        amount = outcomes.left(work)
+        twin = next((name for name in left if np.array_equal(left[name], amount)), None)
+        if twin is not None:
+            alike[f"{work}_avoided"] = f"{twin}_avoided"
+        elif amount.size and not np.isnan(amount).any():  # what was not recorded is like nothing
+            left[work] = amount
+    return alike
+
+
+def _adjusted(table: pd.DataFrame, alike: Mapping[str, str]) -> pd.DataFrame:
+    """Adjust the p-values of one family, in which tests that are the same count once."""
+    p_values = table["p_sign_flip"].to_numpy(dtype=float).copy()
+    p_values[table["quantity"].isin(alike).to_numpy()] = np.nan
+    adjusted = holm(p_values)
+    for row, quantity in enumerate(table["quantity"]):
+        if quantity in alike:  # the rows of a group stand in the order of the quantities
+            adjusted[row] = adjusted[
+                row + _QUANTITIES.index(alike[quantity]) - _QUANTITIES.index(quantity)
+            ]
+    return table.assign(p_adjusted=adjusted, family_size=family_size(p_values))
 
 
 def _values(outcomes: Outcomes) -> dict[str, FloatArray]:
@@ -135,7 +168,7 @@ def _compared(
     tasks: Any,
     confidence: float,
 ) -> Iterator[dict[str, Any]]:
-    for quantity in (*_YES_OR_NO, *(f"{work}_avoided" for work in WORK)):
+    for quantity in _QUANTITIES:
         one, other = reference[quantity][group.members], candidate[quantity][group.members]
         paired = ~np.isnan(one) & ~np.isnan(other)
         pairs = int(paired.sum())

@@ -158,6 +158,19 @@ class Outcomes:
         spared = np.where(self.accepted, np.maximum(spared, 0.0), 0.0)
         return np.where(unknown, np.nan, spared)
 
+    def left(self, work: str) -> FloatArray:
+        """Return what is left to do of one kind of work at each state of a replayed trial.
+
+        The counter at the agent's own stop less the counter at the state; NaN where a counter is
+        not recorded. It does not depend on the policy.
+        """
+        states = self.states
+        if work == "steps":
+            amount = states.own_stop[states.trial] - states.step
+        else:
+            amount = self.spent(work)[states.trial] - states.signals[WORK[work]]
+        return np.asarray(amount, dtype=np.float64)[states.replayed[states.trial]]
+
     @cached_property
     def _is_after_stop(self) -> BoolArray:
         """Whether each state comes after the stop of its trial."""
