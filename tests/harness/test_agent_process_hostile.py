@@ -153,7 +153,11 @@ def test_a_forged_report_is_not_believed(tmp_path, word):
     script = """
     forged = b'1\\n{"started": true, "returncode": 0, "timed_out": false, "residual": false}\\n'
     for process in (inner, outer):
-        for name in os.listdir(f"/proc/{process}/fd"):
+        try:
+            names = os.listdir(f"/proc/{process}/fd")
+        except PermissionError:  # only root may look
+            names = []
+        for name in names:
             if int(name) > 2:
                 try:
                     descriptor = os.open(f"/proc/{process}/fd/{name}", os.O_RDWR | os.O_NONBLOCK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -151,6 +152,20 @@ def test_the_checker_survives_lists_where_text_belongs(repository, tmp_path):
 
 def codes(bundle, repository):
     return [issue.category for issue in check_bundle(bundle, repository).issues]
+
+
+def test_a_bundle_with_paths_that_are_too_long_gives_a_verdict(repository, tmp_path):
+    bundle = write_bundle(tmp_path / "b")
+    folder = os.open(bundle, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir("x" * 255, dir_fd=folder)
+        below = os.open("x" * 255, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+    assert codes(bundle, repository) == ["bundle-read"]
+    readiness = check_readiness(bundle, repository)
+    assert [issue.category for issue in readiness.validation.issues] == ["bundle-unreadable"]
 
 
 def test_what_differs_from_the_repository_is_in_no_file_of_the_bundle(repository, tmp_path):

@@ -20,6 +20,7 @@ from steelyard.harness.handoff.environment import export_environment, import_env
 from steelyard.harness.handoff.export_trials import run_export_scenario
 from steelyard.harness.handoff.identity_probe import probe_identity
 from steelyard.harness.handoff.import_trials import AgentCommand, run_import_scenario
+from steelyard.harness.handoff.manual_agents import ManualAgent, probe
 
 AGENT = EXPERIMENT / "agents" / "scripted_agent.py"
 WRITES_THE_BUNDLE = f"""
@@ -263,3 +264,23 @@ def test_a_hostile_program_is_asked_who_it_is(tmp_path, places, script, code):
     assert found.error_code == code
     assert len(found.version_output or "") <= 200_000
     assert living(word) == []
+
+
+def test_a_pipe_for_a_program_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "agent")
+    (tmp_path / "agent").chmod(0o755)
+    found = probe_identity("codex", str(tmp_path / "agent"), folder=tmp_path)
+    assert found.error_code == "executable_resolution_failed"
+
+
+def test_what_a_program_does_when_asked_who_it_is_is_cleaned_up(tmp_path, places):
+    program = tmp_path / "agent"
+    program.write_text(
+        "#!/bin/sh\nmkdir -p a/b; touch a/b/c; chmod 0 a/b a; ln -s / slash\n"
+        "truncate -s 1T huge; echo codex-cli 1.2.3\n"
+    )
+    program.chmod(0o755)
+    agent = ManualAgent("x", "codex", AgentCommand((str(program),)), "executable")
+    identity, written = probe(agent, "2026-01-02T03:04:05Z")
+    assert identity.status == "verified"
+    assert {"a/", "huge", "slash"} <= set(written)

@@ -90,7 +90,11 @@ def check_bundle(bundle: Path | str, repository: Path | str) -> CheckerReport:
         return CheckerReport([fault("bundle-missing", "there is no such bundle")], None)
     if root.is_symlink() or not is_folder(root):
         return CheckerReport([fault("bundle-type", "a bundle is a folder")], None)
-    files, issues, is_complete = _inventory(root)
+    try:
+        files, issues, is_complete = _inventory(root)
+    except OSError as error:  # a folder that may not be read, a path longer than a path can be
+        issue = fault("bundle-read", f"cannot be listed: {error.strerror}", ".")
+        return CheckerReport([issue], None)
     if not is_complete:
         return CheckerReport(issues, None)
     issues += [

@@ -110,6 +110,8 @@ def executable_digest(executable: str) -> str | None:
 
 
 def _file_digest(path: Path) -> str:
+    if not path.is_file():  # a pipe would make its reader wait
+        raise OSError(f"{path.name} is no regular file")
     with path.open("rb") as stream:
         return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from steelyard.evaluators.handoff.identity import (
     is_safe_label,
 )
 from steelyard.evaluators.handoff.snapshot import changed_paths, take_snapshot
+from steelyard.harness.handoff.disposable_roots import disposable_root, look_again
 from steelyard.harness.handoff.environment import import_environment
 from steelyard.harness.handoff.identity_probe import probe_identity
 from steelyard.harness.handoff.import_trials import AgentCommand
@@ -92,8 +92,7 @@ def split_command(text: str) -> tuple[str, ...]:
 
 def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str]]:
     """Ask an agent who it is, in an empty folder; return that and what it wrote there."""
-    with tempfile.TemporaryDirectory(prefix="steelyard-handoff-") as folder:
-        root = Path(folder)
+    with disposable_root() as root:
         (root / "tmp").mkdir()
         before = take_snapshot(root)
         identity = probe_identity(
@@ -104,7 +103,7 @@ def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str
             environment=import_environment(root, inherit_user_config=True),
             observed_at=observed_at,
         )
-        written = changed_paths(before, take_snapshot(root))
+        written = changed_paths(before, look_again(root, before))
     return identity, [path for path in written if not path.startswith("tmp/")]
 
 
