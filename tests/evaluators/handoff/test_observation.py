@@ -66,6 +66,18 @@ def test_brackets_within_text_are_no_nesting():
     assert parse_observation(changed(goal="[" * 2000)).accepted
 
 
+@pytest.mark.parametrize("frames", [0, 300])
+def test_how_deep_is_read_does_not_hang_on_the_caller(frames):
+    def read(depth, compatibility, frames):
+        if frames:
+            return read(depth, compatibility, frames - 1)
+        text = '{"a": ' + "[" * depth + "]" * depth + "}"
+        return parse_observation(text, compatibility=compatibility).error_class
+
+    assert [read(499, False, frames), read(500, False, frames)] == ["shape", "json-syntax"]
+    assert [read(949, True, frames), read(950, True, frames)] == ["shape", "json-syntax"]
+
+
 def test_a_text_that_is_never_closed_is_read_once():
     started = time.perf_counter()
     assert parse_observation('{"a": "' + '\\"{' * 80_000).error_class == "json-syntax"

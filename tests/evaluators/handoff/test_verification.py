@@ -210,3 +210,15 @@ def test_a_path_that_no_system_has_is_a_verdict(repository, tmp_path, path):
     checks = verify_repository(bundle_of(repository, tmp_path / "b"), bundle).checks
     assert statuses(checks) == {"repo": "error"}
     assert not all(check.status == "ok" for check in verify_pair(bundle, bundle))
+
+
+@pytest.mark.parametrize("depth", [490, 940, 5000])
+def test_any_depth_of_metadata_is_a_verdict(repository, tmp_path, depth):
+    facts, _ = describe(repository)
+    facts["git"]["branch"] = facts["git"]["dirty"] = "deep"
+    text = json.dumps(facts).replace('"deep"', "[" * depth + "]" * depth)
+    bundle = write_bundle(tmp_path / "b", **{"metadata.json": text})
+    for compatibility in (False, True):
+        assert not check_readiness(bundle, repository, compatibility=compatibility).passes
+    assert not check_bundle(bundle, repository).success
+    assert len(verify_pair(bundle, bundle, compatibility=True)) == 10

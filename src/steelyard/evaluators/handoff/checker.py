@@ -105,7 +105,7 @@ def check_bundle(bundle: Path | str, repository: Path | str) -> CheckerReport:
     metadata: dict[str, Any] | None = None
     if METADATA in files:
         try:
-            metadata = load_metadata(root, surrogates=True)
+            metadata = load_metadata(root, published=True)
         except MetadataFaultError as error:
             category = _METADATA_CODES.get(error.category, error.category)
             issues.append(fault(category, str(error), METADATA))

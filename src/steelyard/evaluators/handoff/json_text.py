@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NoReturn
 
 MAX_DEPTH = 500
 """Deepest nesting that is read. Deeper text is a syntax fault, never a crash."""
+
+PUBLISHED_DEPTH = 950
+"""Deepest nesting that the published tool reads for sure; it crashes at about a thousand."""
 
 MAX_INTEGER_DIGITS = 4300
 """Longest integer, as Python's own limit for converting text to a number."""
@@ -39,7 +43,7 @@ class JsonFaultError(Exception):
         self.kind = kind
 
 
-def read_json(text: str | bytes, *, strict: bool = True, surrogates: bool = False) -> Any:
+def read_json(text: str | bytes, *, strict: bool = True, published: bool = False) -> Any:
     """Read one JSON value surrounded by nothing but JSON whitespace.
 
     Parameters
@@ -49,8 +53,9 @@ def read_json(text: str | bytes, *, strict: bool = True, surrogates: bool = Fals
     strict : bool, default True
         Refuse repeated member names and ``NaN`` or ``Infinity``. When false, the last member wins
         and the constants are read, as the published validator does.
-    surrogates : bool, default False
-        Let a lone surrogate pass. It is no Unicode text and no table can hold it.
+    published : bool, default False
+        Read what the published tool does: deeper nesting, and lone surrogates, which are no Unicode
+        text and which no table can hold.
 
     Returns
     -------
@@ -66,12 +71,12 @@ def read_json(text: str | bytes, *, strict: bool = True, surrogates: bool = Fals
     try:
         # Cut where it gets too deep: what is wrong before that comes first, and what is nested
         # after a whole value is trailing content.
-        value, end = _decoder(strict).raw_decode(source[: _depth_end(source, MAX_DEPTH)])
+        value, end = _decode(source, _decoder(strict), PUBLISHED_DEPTH if published else MAX_DEPTH)
     except (json.JSONDecodeError, RecursionError):
         raise JsonFaultError("json-syntax") from None
     if source[end:].strip(_WHITESPACE):
         raise JsonFaultError("trailing-content")
-    if not surrogates and _has_lone_surrogate(source, value):
+    if not published and _has_lone_surrogate(source, value):
         raise JsonFaultError("json-syntax")
     return value
 
@@ -83,6 +88,15 @@ def _decoded(text: str | bytes) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError:
         raise JsonFaultError("not-utf8") from None
+
+
+def _decode(source: str, decoder: json.JSONDecoder, max_depth: int) -> tuple[Any, int]:
+    readable = source[: _depth_end(source, max_depth)]
+    if _depth_end(readable, MAX_DEPTH) == len(readable):
+        return decoder.raw_decode(readable)
+    # Nesting is recursion: on a stack of its own the verdict does not hang on the caller's depth.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(decoder.raw_decode, readable).result()
 
 
 def _depth_end(source: str, limit: int) -> int:

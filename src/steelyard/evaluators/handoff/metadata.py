@@ -80,7 +80,7 @@ def handoff_of(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 
 def load_metadata(
-    root: Path, *, strict: bool = True, surrogates: bool | None = None
+    root: Path, *, strict: bool = True, published: bool | None = None
 ) -> dict[str, Any]:
     """Return the metadata object of a bundle.
 
@@ -90,8 +90,9 @@ def load_metadata(
         The bundle's folder.
     strict : bool, default True
         Refuse repeated member names and numbers that are none.
-    surrogates : bool, optional
-        Let a lone surrogate pass, as both published validators do; by default when not strict.
+    published : bool, optional
+        Let lone surrogates and deeper nesting pass, as both published validators do; by default
+        when not strict.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def load_metadata(
         raise MetadataFaultError("metadata-unreadable", str(error)) from None
     try:
         value = read_json(
-            content, strict=strict, surrogates=not strict if surrogates is None else surrogates
+            content, strict=strict, published=not strict if published is None else published
         )
     except JsonFaultError as error:
         category = "metadata-encoding" if error.kind == "not-utf8" else "metadata-json"

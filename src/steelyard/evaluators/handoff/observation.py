@@ -79,14 +79,15 @@ def parse_observation(stdout: bytes | str, *, compatibility: bool = False) -> Pa
         The whole stream: prose, code fences or a second value around the object are faults.
     compatibility : bool, default False
         Follow the published tool where it is known to be wrong: kind and status may be any text,
-        an honest report of a write above the workspace is a shape error, lone surrogates pass.
+        an honest report of a write above the workspace is a shape error, lone surrogates and deeper
+        nesting pass.
 
     Returns
     -------
     ParsedObservation
     """
     try:
-        value = read_json(stdout, surrogates=compatibility)
+        value = read_json(stdout, published=compatibility)
     except JsonFaultError as fault:
         return ParsedObservation(None, fault.kind, [])
     if not isinstance(value, dict):

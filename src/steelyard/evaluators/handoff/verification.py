@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,7 +133,7 @@ def _recorded_check(name: str, recorded: Any, live: str) -> Check:
         return Check(name, WARNING, "not recorded")
     if recorded == live:
         return Check(name, OK, "as recorded")
-    return Check(name, ERROR, f"recorded {recorded!r:.120}, now {live!r:.120}")
+    return Check(name, ERROR, f"recorded {reprlib.repr(recorded)}, now {live!r:.120}")
 
 
 def _dirty_check(recorded: Any, state: RepositoryState) -> Check:
