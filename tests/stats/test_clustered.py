@@ -131,3 +131,40 @@ def test_the_mean_interval_is_t_over_clusters() -> None:
     one = clustered_mean_interval([2, 3], ["a", "a"])
     assert one.reason == "1 cluster"
     assert math.isnan(one.low)
+
+
+@pytest.mark.parametrize("boundary", ["clusters", "trials"])
+@pytest.mark.parametrize("sizes", [(8,) * 8, (4,) * 50, (1, 2, 30), (2, 2)])
+def test_a_failure_never_raises_the_lower_limit_beyond_a_perfect_record(sizes, boundary) -> None:
+    clusters = [str(i) for i, size in enumerate(sizes) for _ in range(size)]
+    perfect = clustered_wilson_interval([1] * len(clusters), clusters, boundary=boundary)
+    generator = np.random.default_rng(1)
+    for failures in (1, 1, 2, 3, len(clusters) // 2):
+        values = np.ones(len(clusters))
+        values[generator.choice(len(clusters), failures, replace=False)] = 0
+        found = clustered_wilson_interval(values, clusters, boundary=boundary)
+        mirrored = clustered_wilson_interval(1 - values, clusters, boundary=boundary)
+        assert found.low <= perfect.low
+        assert (found.reason != "") == (found.low == perfect.low)
+        assert mirrored.high >= 1 - perfect.low
+        assert (mirrored.low, mirrored.high) == (
+            pytest.approx(1 - found.high),
+            pytest.approx(1 - found.low),
+        )
+
+
+@pytest.mark.parametrize(
+    ("tasks", "repeats", "rate"), [(8, 24, 0.95), (20, 8, 0.95), (50, 4, 0.95)]
+)
+def test_tasks_that_always_fail_are_not_missed_by_the_lower_limit(
+    tasks: int, repeats: int, rate: float
+) -> None:
+    """A share of the tasks always fails; 600 runs, nominal 0.025 (0.36, 0.20, 0.07 uncapped)."""
+    generator = np.random.default_rng([tasks, repeats])
+    clusters = np.repeat(np.arange(tasks), repeats)
+    above = 0
+    for _ in range(600):
+        difficulty = np.where(generator.random(tasks) < 1 - rate / 0.995, 0.0, 0.995)
+        values = generator.random(tasks * repeats) < np.repeat(difficulty, repeats)
+        above += clustered_wilson_interval(values.astype(float), clusters).low > rate
+    assert above / 600 <= 0.04

@@ -95,13 +95,19 @@ def clustered_wilson_interval(
        sample size shrunk by (z/t)^2.
     3. At rate 0 or 1 the design effect is 0/0. Under ICC = 1 it is sum n_c^2 / n, which leaves
        n^2 / sum n_c^2 trials: C for clusters of equal size. The interval is wide there by
-       choice. A single failure off the boundary gives a design effect near 1 and so a narrower
-       interval than no failure at all; that discontinuity is the price of not assuming an ICC.
+       choice.
+    4. No lower limit lies above that of the same trials without a failure, C/(C + t^2) for
+       clusters of equal size, and no upper limit below that of the same trials without a success.
+       A single failure gives a design effect near 1, which would count every repeat as a trial of
+       its own: a record with one failure would then support more than a perfect one, and where
+       one task in twenty always fails, the lower limit of 8 tasks with 24 repeats would exceed
+       the rate in 36% of samples instead of 2.5%.
 
     The design effect is estimated from C clusters only, and with few of them it is uncertain.
     Franco et al. find by simulation that all intervals of this family cover less than their
     level when a simple variance estimate is used under clustering; the t quantile, the design
-    effect of at least 1 and the worst case at the boundary are what is set against that here.
+    effect of at least 1, the worst case at the boundary and the limits that do not reach beyond
+    it are what is set against that here.
     ``tests/stats/test_clustered.py`` simulates the coverage that results.
 
     References
@@ -130,7 +136,12 @@ def clustered_wilson_interval(
         limits = wilson_limits(
             np.array(summary.estimate * effective), np.array(effective), quantile
         )
+        furthest = _furthest_limit(part, boundary, quantile)
         low, high = float(limits[0]), float(limits[1])
+        if low > furthest:
+            low, reason = furthest, "lower limit of the same trials without a failure"
+        if high < 1.0 - furthest:
+            high, reason = 1.0 - furthest, "upper limit of the same trials without a success"
     return ClusteredInterval(
         estimate=summary.estimate,
         low=low,
@@ -154,9 +165,19 @@ def _effective_size(
     if 0 < summary.estimate < 1:
         return summary.effective_n, ""
     where = f"rate {summary.estimate:.0f}: design effect not identified"
-    if boundary == "trials":
-        return float(part.n), f"{where}, trials taken as independent"
-    return part.n**2 / float((part.sizes**2).sum()), f"{where}, ICC taken as 1"
+    assumed = "trials taken as independent" if boundary == "trials" else "ICC taken as 1"
+    return _boundary_size(part, boundary), f"{where}, {assumed}"
+
+
+def _boundary_size(part: Partition, boundary: Boundary) -> float:
+    """Return the effective sample size at rate 0 and 1."""
+    return float(part.n) if boundary == "trials" else part.n**2 / float((part.sizes**2).sum())
+
+
+def _furthest_limit(part: Partition, boundary: Boundary, quantile: float) -> float:
+    """Return the lower limit of the same trials without a failure: no record supports more."""
+    size = _boundary_size(part, boundary)
+    return float(wilson_limits(np.array(size), np.array(size), quantile)[0])
 
 
 @dataclass(frozen=True)
