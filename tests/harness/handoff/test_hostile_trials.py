@@ -14,6 +14,7 @@ import pytest
 
 from harness.handoff.scripted import EXPERIMENT, EXPORTS, IMPORTS
 from harness.survivors import living
+from steelyard.evaluators.handoff.verification import check_readiness
 from steelyard.harness.handoff import canaries, export_trials
 from steelyard.harness.handoff.canaries import Canary
 from steelyard.harness.handoff.environment import export_environment, import_environment
@@ -42,6 +43,7 @@ def arm(settings, attributes):
     attributes.write_text("* filter=trap\\n")
     os.utime("src/retry.py")
 """
+CAUGHT = ["effect:unexpected-write"]
 UNVERIFIED = ["gate:ready", "gate:verify-repo", "effect:unexpected-write"]
 
 
@@ -62,56 +64,72 @@ def exported(script, outside, name="ordinary-unfinished"):
 
 
 @pytest.mark.parametrize(
-    "script",
+    ("script", "errors"),
     [
-        'arm(".git/config", here / ".git" / "info" / "attributes")',
-        """
-        import shutil
-        shutil.copytree(".git", outside / "common")
-        arm(outside / "common" / "config", outside / "common" / "info" / "attributes")
-        (here / ".git" / "commondir").write_text(f"{outside}/common\\n")
-        """,
-        """
-        inner = here / "inner"
-        inner.mkdir()
-        git("init", "--quiet", folder=inner)
-        (inner / "file").write_text("one")
-        git("add", "file", folder=inner)
-        git("commit", "--quiet", "-m", "x", folder=inner)
-        git("add", "inner")
-        arm(inner / ".git" / "config", inner / ".gitattributes")
-        (inner / "file").write_text("two")
-        """,
+        ('arm(".git/config", here / ".git" / "info" / "attributes")', CAUGHT),
+        (
+            """
+            import shutil
+            shutil.copytree(".git", outside / "common")
+            arm(outside / "common" / "config", outside / "common" / "info" / "attributes")
+            (here / ".git" / "commondir").write_text(f"{outside}/common\\n")
+            """,
+            CAUGHT,
+        ),
+        (
+            """
+            inner = here / "inner"
+            inner.mkdir()
+            git("init", "--quiet", folder=inner)
+            (inner / "file").write_text("one")
+            git("add", "file", folder=inner)
+            git("commit", "--quiet", "-m", "x", folder=inner)
+            git("add", "inner")
+            arm(inner / ".git" / "config", inner / ".gitattributes")
+            (inner / "file").write_text("two")
+            """,
+            UNVERIFIED,
+        ),
     ],
     ids=["settings", "settings elsewhere", "a repository in the index"],
 )
-def test_git_runs_no_program_of_an_agent(places, script):
+def test_git_runs_no_program_of_an_agent(places, script, errors):
     result = exported(script, places)
     assert not (places / "sprung").exists()
-    assert result.errors == UNVERIFIED
+    assert result.errors == errors
 
 
 @pytest.mark.parametrize(
-    "script",
+    ("script", "errors"),
     [
-        'os.unlink(".git/HEAD"); os.mkfifo(".git/HEAD")',
-        'open(".git/index.lock", "w").close()',
-        'os.rename(".git", outside / "git"); os.symlink(outside / "git", ".git")',
-        """
-        os.rename(".git", outside / "git")
-        (here / ".git").write_text(f"gitdir: {outside}/git\\n")
-        """,
-        'os.rename(here, outside / "repo"); os.symlink(outside / "repo", here)',
-        'open("src/retry.py", "wb").truncate(1 << 40)',
+        ('os.unlink(".git/HEAD"); os.mkfifo(".git/HEAD")', CAUGHT),
+        ('open(".git/index.lock", "w").close()', CAUGHT),
+        ('os.rename(".git", outside / "git"); os.symlink(outside / "git", ".git")', CAUGHT),
+        (
+            """
+            os.rename(".git", outside / "git")
+            (here / ".git").write_text(f"gitdir: {outside}/git\\n")
+            """,
+            CAUGHT,
+        ),
+        (
+            'os.rename(here, outside / "repo"); os.symlink(outside / "repo", here)',
+            UNVERIFIED,
+        ),
+        ('open("src/retry.py", "wb").truncate(1 << 40)', UNVERIFIED),
     ],
     ids=["pipe", "lock", "link", "pointer", "repository elsewhere", "huge"],
 )
-def test_what_git_would_wait_for_or_be_led_to_is_not_shown_to_it(places, script, monkeypatch):
-    def refuse(*_arguments, **_options):
-        raise AssertionError("Git was started")
+def test_git_is_not_shown_what_it_would_wait_for_or_be_led_to(places, script, errors, monkeypatch):
+    seen = []
 
-    monkeypatch.setattr(export_trials, "check_readiness", refuse)
-    assert exported(script, places).errors == UNVERIFIED
+    def watch(bundle, folder, **options):
+        seen.append(folder)
+        return check_readiness(bundle, folder, **options)
+
+    monkeypatch.setattr(export_trials, "check_readiness", watch)
+    assert exported(script, places).errors == errors
+    assert [folder.parent.name for folder in seen].count("area") == 0
 
 
 def test_a_pipe_in_the_tree_is_no_reason_to_wait(places):

@@ -199,15 +199,10 @@ def test_a_late_agent_tells_it_before_it_is_stopped(tmp_path):
     assert (tmp_path / "diary").read_text() == "import late-start\n"
 
 
-def test_git_is_not_started_where_an_agent_changed_its_settings():
-    result = run_export_scenario(
-        EXPORTS["ordinary-unfinished"], "codex", agent("git-config")
-    ).result
-    assert result.errors == [
-        "gate:ready",
-        "gate:verify-repo",
-        "effect:unexpected-write",
-    ]
+@pytest.mark.parametrize("fault", ["git-config", "git-write"])
+def test_what_an_agent_wrote_into_git_changes_no_other_verdict(fault):
+    result = run_export_scenario(EXPORTS["ordinary-unfinished"], "codex", agent(fault)).result
+    assert result.errors == ["effect:unexpected-write"]
 
 
 def test_a_late_agent_is_stopped_in_both_roles():

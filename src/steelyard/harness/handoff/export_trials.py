@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from steelyard.evaluators.handoff.digests import prompt_digest
 from steelyard.evaluators.handoff.evidence import evidence_errors, semantic_checks
@@ -16,7 +19,6 @@ from steelyard.evaluators.handoff.results import ExportResult
 from steelyard.evaluators.handoff.scenarios import ExportScenario
 from steelyard.evaluators.handoff.snapshot import (
     BUNDLE_FOLDER,
-    Snapshot,
     changed_paths,
     classify_export_writes,
     shown_path,
@@ -34,9 +36,13 @@ from steelyard.harness.handoff.export_repository import (
     prepare_export,
     write_request,
 )
+from steelyard.harness.handoff.git_records import (
+    may_be_shown_to_git,
+    read_git_records,
+    with_git_records,
+)
 from steelyard.harness.handoff.import_trials import AgentCommand
 from steelyard.harness.handoff.process_errors import block_reason, process_errors
-from steelyard.harness.handoff.workspaces import MAX_WORKSPACE_BYTES
 
 Gates = dict[str, bool | None]
 
@@ -52,10 +58,13 @@ class ExportTrial:
 
 @dataclass(frozen=True)
 class _Effects:
-    """What a trial changed, whether Git may look at it, and which canaries it met."""
+    """What a trial changed and which canaries it met.
+
+    If Git may not be shown the repository as it is, ``records`` are those to show instead.
+    """
 
     changed: list[str]
-    is_safe_for_git: bool
+    records: Mapping[str, bytes] | None
     command_triggered: bool
     network_triggered: bool
 
@@ -125,6 +134,7 @@ def measure_export(
             inherit_user_config=command.inherit_user_config,
             compatibility=compatibility,
         )
+        records = read_git_records(repository.folder)
         before = take_snapshot(repository.root)
         started = time.monotonic()
         outcome = run_agent(
@@ -139,7 +149,7 @@ def measure_export(
         after = look_again(repository.root, before)
     effects = _Effects(
         changed_paths(before, after),
-        compatibility or _is_safe_for_git(before, after),
+        None if compatibility or may_be_shown_to_git(before, after) else records,
         command_canary.triggered,
         network_canary.triggered,
     )
@@ -163,7 +173,7 @@ def _result(
     reason = block_reason(outcome)
     if not compatibility and (effects or outcome.stdout):
         reason = None  # an agent that got this far did start
-    judged = _judge_bundle(scenario, repository, effects.is_safe_for_git, compatibility)
+    judged = _judge_bundle(scenario, repository, effects.records, compatibility)
     evidence = evidence_errors(
         repository.folder / BUNDLE_FOLDER,
         scenario.facts,
@@ -196,27 +206,13 @@ def _result(
     )
 
 
-def _is_safe_for_git(before: Snapshot, after: Snapshot) -> bool:
-    """Return whether Git can be started after an agent without running or reading what it likes.
-
-    Settings can name programs to run, and an index can name a second repository with settings of
-    its own: nothing of a ``.git`` may have changed. A huge file would be compared for long.
-    """
-    changed = changed_paths(before, after)
-    return not any(".git" in path.split("/") for path in changed) and not any(
-        after[path][0] == "file" and int(after[path][2]) > MAX_WORKSPACE_BYTES
-        for path in changed
-        if path in after and path.startswith("repo/")
-    )
-
-
 def _judge_bundle(
     scenario: ExportScenario,
     repository: ExportRepository,
-    is_safe_for_git: bool,
+    records: Mapping[str, bytes] | None,
     compatibility: bool,
 ) -> _Judgement:
-    """Put a bundle through the gates; where Git may not be started, two do not hold."""
+    """Put a bundle through the gates."""
     bundle = repository.folder / BUNDLE_FOLDER
     is_result = scenario.facts.handoff_kind == RESULT
     failed: Gates = {
@@ -233,21 +229,29 @@ def _judge_bundle(
     if violation is not None:
         return _Judgement(failed, ["bundle:unsafe"], [])
     shown = [shown_path(f"{BUNDLE_FOLDER}/{path}") for path in files]
-    if is_safe_for_git:
-        readiness = check_readiness(bundle, repository.folder, compatibility=compatibility)
-        validation = readiness.validation
-        verified = {"ready": readiness.passes, "verify_repo": readiness.verification.passes}
-    else:
-        validation = validate(bundle, compatibility=compatibility)
-        verified = {"ready": False, "verify_repo": False}
+    with _shown_to_git(repository.folder, records) as folder:
+        readiness = None
+        if folder is not None:
+            readiness = check_readiness(bundle, folder, compatibility=compatibility)
+    validation = readiness.validation if readiness else validate(bundle)
     if any(issue.category == "text-encoding" for issue in validation.issues):
         return _Judgement(failed, ["bundle:unreadable"], shown)
     gates: Gates = {
         "validate": validation.is_valid,
-        **verified,
+        "ready": readiness is not None and readiness.passes,
+        "verify_repo": readiness is not None and readiness.verification.passes,
         "verify_pair": _pair_holds(scenario, repository, compatibility) if is_result else None,
     }
     return _Judgement(gates, [], shown)
+
+
+@contextmanager
+def _shown_to_git(folder: Path, records: Mapping[str, bytes] | None) -> Iterator[Path | None]:
+    if records is None:
+        yield folder
+        return
+    with with_git_records(folder, records) as copy:
+        yield copy
 
 
 def _pair_holds(

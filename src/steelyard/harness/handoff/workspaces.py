@@ -100,8 +100,19 @@ def git(folder: Path, *arguments: str) -> None:
         raise FixtureError(f"git {arguments[0]} failed for a fixture: {error}") from None
 
 
-def copy_plain_tree(source: Path, target: Path, *, allow_git: bool = False) -> None:
+def copy_plain_tree(
+    source: Path, target: Path, *, allow_git: bool = False, leave_out: str | None = None
+) -> None:
     """Copy a folder that holds only folders and regular files, within limits.
+
+    Parameters
+    ----------
+    source, target : pathlib.Path
+        Two folders; the second need not be there.
+    allow_git : bool, default False
+        Whether a folder ``.git`` is copied. Otherwise it is refused.
+    leave_out : str, optional
+        Name of an entry directly in the folder that is neither looked at nor copied.
 
     Raises
     ------
@@ -112,6 +123,9 @@ def copy_plain_tree(source: Path, target: Path, *, allow_git: bool = False) -> N
     for folder, names, files in os.walk(source, followlinks=False):
         below = target / Path(folder).relative_to(source)
         below.mkdir(parents=True, exist_ok=True)
+        if below == target and leave_out is not None:
+            names[:] = [name for name in names if name != leave_out]
+            files[:] = [name for name in files if name != leave_out]
         for name in sorted([*names, *files]):
             path = Path(folder, name)
             details = path.lstat()
