@@ -3,6 +3,8 @@
 A root is removed by its descriptor: it is the folder that was made, wherever it is by then and
 whatever stands in its place. No link is followed, no folder is opened that could be a mount, and
 neither the depth of a tree nor the length of its names matters.
+
+A root stays behind only when this very process is killed at once (SIGKILL); its agent does not.
 """
 
 from __future__ import annotations
