@@ -63,6 +63,16 @@ def test_several_arms_and_strata_are_one_family(small_study: SmallStudy) -> None
     assert list(found.columns[:3]) == ["task", "reference", "candidate"]
 
 
+def test_a_stratum_without_a_pair_has_no_number_and_is_no_test(small_study: SmallStudy) -> None:
+    rows = [*cases({"t": [(0, 1), (1, 1)]}), {"arm": "a", "task": "w", "success": 1}]
+    found = paired(small_study(rows), "a", "b", by="task").set_index("task")
+    assert list(found.loc["w", ["pairs", "unpaired", "tasks"]]) == [0, 1, 0]
+    numbers = ["difference", "clustered_low", "p_mcnemar", "p_sign_flip", "p_adjusted"]
+    assert found.loc["w", numbers].isna().all()
+    assert set(found["family_size"]) == {1}
+    assert found.loc["t", "p_adjusted"] == found.loc["t", "p_sign_flip"]
+
+
 def test_a_pair_that_cannot_be_is_refused(small_study: SmallStudy) -> None:
     tables = small_study(cases({"t": [(0, 1)]}))
     with pytest.raises(InputError, match="no two different arms"):

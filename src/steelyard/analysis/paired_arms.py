@@ -51,6 +51,26 @@ COLUMNS: Final = (
 )
 
 
+_COUNTS: Final = (
+    "pairs",
+    "both",
+    "reference_only",
+    "candidate_only",
+    "neither",
+    "tasks",
+    "tasks_differing",
+)
+_NUMBERS: Final = (
+    "difference",
+    "clustered_low",
+    "clustered_high",
+    "p_mcnemar",
+    "p_mcnemar_mid",
+    "p_sign_flip",
+)
+"""What a stratum without a pair has none of."""
+
+
 def paired(
     tables: StudyTables,
     reference: str | Sequence[str],
@@ -95,7 +115,8 @@ def paired(
         with ``clustered_low``, ``clustered_high`` and ``level``; ``p_mcnemar`` (exact) and
         ``p_mcnemar_mid``; ``tasks``, ``tasks_differing`` and ``p_sign_flip`` over them;
         ``p_adjusted`` (Holm, of ``p_mcnemar`` where every task has one case, else of
-        ``p_sign_flip``) and its ``family_size``.
+        ``p_sign_flip``) and its ``family_size``. A stratum without a pair has no difference and
+        no p-value, and is no part of the family.
 
     Raises
     ------
@@ -126,6 +147,8 @@ def paired(
                 rows += _rows(pairs, columns, head | {"missing_policy": policy}, confidence)
     if not rows:
         raise InputError("no two different arms to compare")
+    if not any(row["pairs"] for row in rows):
+        raise InputError("no case has a value for both arms; widen the filters")
     return _adjusted(pd.DataFrame(rows))[[*columns, *COLUMNS]]
 
 
@@ -171,7 +194,8 @@ def _rows(
 def _compared(part: pd.DataFrame, confidence: float) -> dict[str, Any]:
     complete = part.dropna(subset=["reference", "candidate"])
     if complete.empty:
-        raise InputError("no case has a value for both arms; widen the filters")
+        counts = dict.fromkeys(_COUNTS, 0) | {"unpaired": len(part), "level": confidence}
+        return dict.fromkeys(_NUMBERS, np.nan) | counts
     one = complete["reference"].to_numpy(dtype=float)
     other = complete["candidate"].to_numpy(dtype=float)
     test = mcnemar(int(((one == 1) & (other == 0)).sum()), int(((one == 0) & (other == 1)).sum()))
