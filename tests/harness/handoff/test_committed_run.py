@@ -47,6 +47,8 @@ def measures():
         ("transient_write", "import stale-repository"),
         ("transient_write", "export ordinary-unfinished"),
         ("wrong_result_for", "export delegation-result-blocked"),
+        ("git_write", "export ordinary-unfinished"),
+        ("unsafe_bundle", "export ordinary-unfinished"),
         ("cannot_start", "import failed-test"),
         ("claims_green", "roundtrip codex-to-claude-code"),
     ],
