@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from steelyard.cli.words import is_like_an_option, takes_value
+
 if TYPE_CHECKING:
     from steelyard.evaluators.bound import BoundCriteria
 
@@ -70,24 +72,19 @@ class AbbreviatedGroup(TyperGroup):
 
 def _spelt_out(arguments: list[str], command: Any, ctx: Any) -> Iterator[str]:
     """Yield the arguments with long options in full; refuse an option without its value."""
-    takes_value = {
-        name: not (parameter.is_flag or parameter.count)
-        for parameter in command.get_params(ctx)
-        if parameter.param_type_name == "option"
-        for name in (*parameter.opts, *parameter.secondary_opts)
-        if name.startswith("--")
-    }
+    known = takes_value(command, ctx)
+    with_value = {name: takes for name, takes in known.items() if name.startswith("--")}
     rest = iter(arguments)
     for argument in rest:
         if argument == "--" or not (argument.startswith("-") or ctx.allow_interspersed_args):
             yield from (argument, *rest)  # from here on it is the verb's, or no option
             return
         typed, equals, value = argument.partition("=")
-        name = _full_name(typed, list(takes_value))
+        name = _full_name(typed, list(with_value))
         yield f"{name}{equals}{value}"
-        if equals and not takes_value.get(name, True):
+        if equals and not with_value.get(name, True):
             raise typer.BadParameter("it takes no value", ctx, param_hint=name)
-        if not equals and takes_value.get(name, False):
+        if not equals and with_value.get(name, False):
             yield _value(next(rest, None), name, ctx)
 
 
@@ -102,7 +99,7 @@ def _value(value: str | None, name: str, ctx: Any) -> str:
     """Return an option's value; what looks like another option is none, a negative number is."""
     if value is None:
         raise typer.BadParameter("its value is missing", ctx, param_hint=name)
-    if value.startswith("-") and len(value) > 1 and " " not in value and not _is_number(value):
+    if is_like_an_option(value):
         raise typer.BadParameter(
             f"its value is missing, for {value!a} looks like an option; a text that starts with a "
             f"dash is given as {name}=TEXT",
@@ -110,14 +107,6 @@ def _value(value: str | None, name: str, ctx: Any) -> str:
             param_hint=name,
         )
     return value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def criteria_of(options: Mapping[str, Any]) -> BoundCriteria:

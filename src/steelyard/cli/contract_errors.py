@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from steelyard.cli.output import to_json
+from steelyard.cli.words import is_like_an_option, takes_value
 from steelyard.errors import SteelyardError
 
 if TYPE_CHECKING:
@@ -53,15 +54,9 @@ class ContractCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option without its value, then parse."""
-        takes_value = {
-            name
-            for parameter in self.get_params(ctx)
-            if parameter.param_type_name == "option"
-            if not (getattr(parameter, "is_flag", False) or getattr(parameter, "count", False))
-            for name in parameter.opts
-        }
+        with_value = takes_value(self, ctx)
         for argument, following in pairwise(args):
-            if argument in takes_value and _is_like_an_option(following):
+            if with_value.get(argument) and is_like_an_option(following):
                 from steelyard.evaluators.contract import CommandError
 
                 raise CommandError(
@@ -71,16 +66,6 @@ class ContractCommand(TyperCommand):
             if argument == "--":
                 break
         return super().parse_args(ctx, args)
-
-
-def _is_like_an_option(word: str) -> bool:
-    if not word.startswith("-") or word == "-" or " " in word:
-        return False
-    try:
-        float(word)
-    except ValueError:
-        return True
-    return False  # a negative number
 
 
 @contextlib.contextmanager
