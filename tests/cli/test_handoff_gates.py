@@ -92,3 +92,30 @@ def test_a_file_without_such_trials_is_refused(program, tmp_path):
     other = program("handoff", "gates", tmp_path / "other.duckdb")
     assert (other.code, other.out) == (2, "")
     assert "unknown study 'handoff_manual'" in other.err
+
+
+def test_what_nobody_reached_counts_and_so_does_a_scenario_without_a_result(program, tmp_path):
+    """An agent alone in its database: one trial without an answer, one without a result."""
+    database = tmp_path / "trials.duckdb"
+    does = (
+        f'if [ -e conformance-command-canary ]; then echo "{BLOCKED}" >&2; exit 1; fi\n'
+        'if grep -q "third loaf may be counted" .waybill/input/WAYBILL.md; then exit; fi'
+    )
+    codex = make_program(tmp_path, before=does)
+    three = (*SCENARIOS, *chosen("stale-repository"))
+    program("handoff", "import", *three, *manual(codex), "--database", database)
+    rows = program("handoff", "gates", database, "--json").json["rows"]
+    by_gate = {row["gate"]: row for row in rows}
+    counts = ("passed", "evaluated", "applicable", "missing", "lowest", "highest")
+    for gate, evaluated in (("passed", 2), ("parse", 2), ("goal", 1)):
+        found = [by_gate[gate][name] for name in counts]
+        assert found == pytest.approx([1, evaluated, 2, 1, 1 / 3, 2 / 3])
+    assert "command_canary" not in by_gate  # of the scenario that lays it out there is no result
+    other = make_program(tmp_path, "claude-code")
+    program("handoff", "import", *three, *manual(other), "--database", database)
+    shown = program("handoff", "gates", database)
+    assert "  1 of codex 0.9.1 executable " in shown.out
+    again = program("handoff", "gates", database, "--json").json["rows"]
+    mine = {row["gate"]: row for row in again if row["arm"].startswith("codex ")}
+    assert [mine["goal"][name] for name in counts] == [by_gate["goal"][name] for name in counts]
+    assert [mine["command_canary"][name] for name in counts] == [0, 0, 0, 1, 0, 1]

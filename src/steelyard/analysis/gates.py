@@ -32,6 +32,7 @@ def gate_rates(
     *,
     arms: Sequence[str] | None = None,
     confidence: float = 0.95,
+    rows_apply: bool = False,
 ) -> pd.DataFrame:
     """Return the pass rate of every gate for every arm, by both denominators.
 
@@ -44,6 +45,8 @@ def gate_rates(
     arms : sequence of str, optional
         Which arms to show; all when absent. To which tasks a gate applies all arms tell.
     confidence : float, default 0.95
+    rows_apply : bool, default False
+        As for `gate_values`.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def gate_rates(
     InputError
         A gate with another value than 0 and 1.
     """
-    values = gate_values(tables, gates, with_missing=True)
+    values = gate_values(tables, gates, with_missing=True, rows_apply=rows_apply)
     if arms is not None:
         values = values[values["arm"].isin(resolve_arms(tables, "arms", arms))]
     rows = []
@@ -131,7 +134,11 @@ def gate_names(tables: StudyTables) -> list[str]:
 
 
 def gate_values(
-    tables: StudyTables, gates: Sequence[str] | None = None, *, with_missing: bool = False
+    tables: StudyTables,
+    gates: Sequence[str] | None = None,
+    *,
+    with_missing: bool = False,
+    rows_apply: bool = False,
 ) -> pd.DataFrame:
     """Return one row for every gate and every trial of a task that the gate applies to.
 
@@ -143,6 +150,12 @@ def gate_values(
         Those of `gate_names` when absent.
     with_missing : bool, default False
         Keep the trials that never ran.
+    rows_apply : bool, default False
+        To which tasks a gate applies. By default to those in which any trial has a value for it:
+        a row without one may stand for either. True is for tables in which a row without a value
+        says that the gate was not reached, and no row that it does not apply. Then a gate that
+        nobody reached counts, and a task without any row has the gates that all other tasks of
+        the arm have, the primary measure always.
 
     Returns
     -------
@@ -160,8 +173,8 @@ def gate_values(
     chosen = _chosen(tables, gates)
     trials = tables.frame("trials")
     trials["ran"] = trials["status"] != "missing"
-    measures = tables.frame("measures")
-    measures = measures[measures["measure"].isin(chosen)]
+    every = tables.frame("measures")
+    measures = every[every["measure"].isin(chosen)]
     _refuse_other_values(measures)
     columns = ["trial_id", "arm", *CASE, "ran"]
     crossed = trials[columns].merge(pd.DataFrame({"measure": chosen}), how="cross")
@@ -169,11 +182,31 @@ def gate_values(
         measures[["trial_id", "measure", "value"]], how="left", on=["trial_id", "measure"]
     )
     joined["value"] = joined["value"].where(joined["ran"])
-    applies = joined.groupby(["measure", "task"])["value"].transform("count") > 0
+    if rows_apply:
+        applies = _applies_by_rows(joined, every, tables.design.measures.primary)
+    else:
+        applies = joined.groupby(["measure", "task"])["value"].transform("count") > 0
     joined = joined[applies & (joined["ran"] | with_missing)].copy()
     joined["arm"] = pd.Categorical(joined["arm"], list(tables.design.design.arms), ordered=True)
     joined["measure"] = pd.Categorical(joined["measure"], chosen, ordered=True)
     return joined.sort_values(["measure", "arm", *CASE]).reset_index(drop=True)
+
+
+def _applies_by_rows(joined: pd.DataFrame, measures: pd.DataFrame, primary: str) -> pd.Series:
+    """Return for each trial and gate whether it applies, by the rows that the task's trials have.
+
+    Of a task without any row nobody knows: its trials are all missing. Left out, they would make
+    the limits for missing trials too narrow.
+    """
+    rows = measures[["trial_id", "measure"]].merge(
+        joined[["trial_id", "task"]].drop_duplicates(), on="trial_id"
+    )
+    pairs = pd.MultiIndex.from_frame(rows[["measure", "task"]])
+    named = pd.MultiIndex.from_frame(joined[["measure", "task"]]).isin(pairs)
+    known = joined["task"].isin(rows["task"])
+    seen = joined.assign(named=named)[known].groupby(["measure", "arm"])["named"].all()
+    everywhere = pd.MultiIndex.from_frame(joined[["measure", "arm"]]).isin(seen[seen].index)
+    return named | (~known & (everywhere | joined["measure"].eq(primary)))
 
 
 def _chosen(tables: StudyTables, gates: Sequence[str] | None) -> list[str]:

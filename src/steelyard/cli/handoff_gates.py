@@ -50,7 +50,7 @@ def gates(
         if not measured:
             raise InputError(f"{shown_file(database)}: no trial of {STUDY} has a result yet")
         chosen = [primary, *sorted(measured - {primary})]
-        frame = gate_rates(tables, chosen, confidence=confidence)
+        frame = gate_rates(tables, chosen, confidence=confidence, rows_apply=True)
         frame = _worst_first(_with_capability(tables, frame), primary)
         caption = _caption(tables, primary)
     result = Result("handoff gates", frame, _columns(frame), caption, STUDY, ["arm", "capability"])
@@ -92,18 +92,26 @@ def _columns(frame: pd.DataFrame) -> list[Column]:
 
 def _caption(tables: StudyTables, primary: str) -> str:
     trials = tables.frame("trials")
-    missing = int((trials["status"] == "missing").sum())
-    if_missing = (
-        "Without a result: in no rate; `steelyard rates --missing bounds` counts them as failed "
-        "and as passed.\n"
-    )
+    missing = trials[trials["status"] == "missing"]
     return (
-        f"Trials: {len(trials):,} intended, {len(trials) - missing:,} with a result, "
-        f"{missing:,} without one.\n"
-        + (if_missing if missing else "")
+        f"Trials: {len(trials):,} intended, {len(trials) - len(missing):,} with a result, "
+        f"{len(missing):,} without one.\n"
+        + _without_a_result(missing, trials["arm"].nunique())
         + f"{primary}: nothing was wrong with the trial. Below it the gates, the worst first.\n"
         "Evaluated: trials that got as far as the gate. All: trials of scenarios to which it "
         "applies; one that did not get so far counts as not passed.\n"
         "Limits: Wilson, trials as independent. Repeats of one scenario are not: the clustered "
         "limits in --json take scenarios as the unit."
+    )
+
+
+def _without_a_result(missing: pd.DataFrame, arms: int) -> str:
+    """Return whose trials are missing and where they are counted; nothing if there are none."""
+    if missing.empty:
+        return ""
+    counts = missing.groupby("arm", sort=False).size()
+    whose = "".join(f"  {number:,} of {arm}\n" for arm, number in counts.items())
+    return (
+        "Without a result: in no rate; `lowest` and `highest` in --json count them as failed and "
+        "as passed, as does `steelyard rates --missing bounds`.\n" + (whose if arms > 1 else "")
     )
