@@ -59,7 +59,12 @@ def test_bad_values_are_refused(adjust, p, message: str) -> None:
 @pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 @pytest.mark.parametrize(
     ("p", "held"),
-    [(["0.01", "0.5"], "text"), ([True, False], "truth values"), ([0.1, "1"], "text")],
+    [
+        (["0.01", "0.5"], "text"),
+        ([True, False], "truth values"),
+        ([0.1, True], "truth values"),
+        ([0.1, "1"], "text"),
+    ],
 )
 def test_what_only_reads_like_a_number_is_refused(adjust, p, held: str) -> None:
     with pytest.raises(InputError, match=f"it holds {held}"):

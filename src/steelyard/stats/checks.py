@@ -112,6 +112,14 @@ def check_number(name: str, value: object) -> float:
     return number
 
 
+def check_quantile(value: object) -> float:
+    """Return a quantile ``z`` of the normal distribution, of which a square is a double."""
+    quantile = check_number("z", value)
+    if not 0 <= quantile <= LARGEST_MAGNITUDE:
+        raise InputError(f"z is {quantile}; it must lie between 0 and 1e150")
+    return quantile
+
+
 def check_open_unit(name: str, value: object) -> float:
     """Return ``value`` as a float strictly between 0 and 1 (a confidence, an alpha, a bound)."""
     number = check_number(name, value)
@@ -141,11 +149,23 @@ def check_margin(value: object) -> float:
 
 def check_values(name: str, values: Any) -> FloatArray:
     """Return ``values`` as a one-dimensional float64 array without NaN or infinity."""
+    array = number_array(name, values)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        first = int(bad[0])
+        raise InputError(
+            f"{name}[{first}] is {array[first]}; leave unmeasured trials out or score them first"
+        )
+    return array
+
+
+def number_array(name: str, values: Any) -> FloatArray:
+    """Return ``values`` as a one-dimensional float64 array, which may hold NaN and infinity."""
     try:
         raw = np.asarray(values)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a sequence of numbers ({error})") from error
-    other = other_than_numbers(raw)
+    other = _other_than_numbers(raw)
     if other:
         raise InputError(f"{name} must be a sequence of numbers (it holds {other})")
     try:
@@ -154,12 +174,6 @@ def check_values(name: str, values: Any) -> FloatArray:
         raise InputError(f"{name} must be a sequence of numbers ({error})") from error
     if array.ndim != 1:
         raise InputError(f"{name} has {array.ndim} dimensions; it must have one")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        first = int(bad[0])
-        raise InputError(
-            f"{name}[{first}] is {array[first]}; leave unmeasured trials out or score them first"
-        )
     return array
 
 
@@ -186,7 +200,7 @@ _OTHERS = {
 _OTHER_KINDS = {"U": "text", "S": "text", "c": "complex numbers", "M": "times", "m": "times"}
 
 
-def other_than_numbers(array: npt.NDArray[Any]) -> str:
+def _other_than_numbers(array: npt.NDArray[Any]) -> str:
     """Return what an array holds that is no number, or an empty text."""
     if array.dtype.kind != "O":
         return _OTHER_KINDS.get(array.dtype.kind, "")

@@ -21,13 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from steelyard.errors import InputError
 from steelyard.stats.checks import (
-    LARGEST_MAGNITUDE,
     FloatArray,
     check_count_arrays,
-    check_number,
     check_open_unit,
+    check_quantile,
     check_successes,
 )
 from steelyard.stats.quantiles import normal_quantile
@@ -149,9 +147,7 @@ def wilson_interval(
     if z is None:
         quantile, level = normal_quantile(confidence), float(confidence)
     else:
-        quantile = check_number("z", z)
-        if not 0 <= quantile <= LARGEST_MAGNITUDE:
-            raise InputError(f"z is {quantile}; it must lie between 0 and 1e150")
+        quantile = check_quantile(z)
         level = math.erf(quantile / math.sqrt(2.0))
     return _interval(
         successes, total, level, "Wilson score", lambda s, n: wilson_limits(s, n, quantile)

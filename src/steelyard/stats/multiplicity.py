@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.errors import InputError
-from steelyard.stats.checks import FloatArray, other_than_numbers
+from steelyard.stats.checks import FloatArray, number_array
 
 
 def holm(p_values: Any) -> FloatArray:
@@ -100,17 +100,12 @@ def family_size(p_values: Any) -> int:
 def _ranked(p_values: Any) -> tuple[FloatArray, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the values as floats, where a test was made, and the ascending order of those."""
     try:
-        listed = np.array([np.nan if p is None else p for p in p_values])
-        other = "truth values" if listed.dtype.kind == "b" else other_than_numbers(listed)
-        if other:  # numpy would read "0.05" and True as numbers
-            raise InputError(f"p_values must be a sequence of numbers (it holds {other})")
-        raw = listed.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
+        listed = [np.nan if p is None else p for p in p_values]
+    except TypeError as error:  # a single value
         raise InputError(f"p_values must be a sequence of numbers ({error})") from error
-    if raw.ndim != 1:
-        raise InputError(f"p_values has {raw.ndim} dimensions; it must have one")
+    if any(isinstance(p, bool | np.bool_) for p in listed):
+        raise InputError("p_values must be a sequence of numbers (it holds truth values)")
+    raw = number_array("p_values", listed)
     made = ~np.isnan(raw)
     outside = np.flatnonzero(made & ~((raw >= 0) & (raw <= 1)))
     if outside.size:

@@ -10,14 +10,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.errors import InputError
 from steelyard.stats.checks import (
-    LARGEST_MAGNITUDE,
     check_count,
-    check_number,
     check_open_unit,
     check_outcomes,
     check_positive_count,
+    check_quantile,
     check_scores,
     check_successes,
 )
@@ -53,9 +51,7 @@ def plumbline_wilson(successes: int, total: int, z: float = PLUMBLINE_Z) -> Inte
     (0.0, 0.9999999999999999)
     """
     s, n = check_successes(successes, total)
-    quantile = check_number("z", z)
-    if not 0 <= quantile <= LARGEST_MAGNITUDE:
-        raise InputError(f"z is {quantile}; it must lie between 0 and 1e150")
+    quantile = check_quantile(z)
     level = math.erf(quantile / math.sqrt(2.0))
     if n == 0:
         return Interval(0.0, 0.0, 0.0, level, "Wilson, Plumbline convention", 0)
