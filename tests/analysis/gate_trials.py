@@ -10,8 +10,11 @@ from steelyard.store.tables import StudyTables
 STUDY = "doors"
 
 
-def study(trials, harmful=()):
-    """Return tables; a repeat that is None never ran, a measure that is None was not evaluated."""
+def study(trials, harmful=(), answers=None):
+    """Return tables; a repeat that is None never ran, a measure that is None was not evaluated.
+
+    ``answers`` gives the answer of each arm to each task; one that is not there is null.
+    """
     declaration = Declaration.of(
         study={
             "id": STUDY,
@@ -27,7 +30,7 @@ def study(trials, harmful=()):
     )
     connection = create()
     add_study(connection, declaration)
-    rows, values = [], []
+    rows, values, states = [], [], []
     for arm, tasks in trials.items():
         for task, repeats in tasks.items():
             for repeat, measures in enumerate(repeats):
@@ -44,8 +47,11 @@ def study(trials, harmful=()):
                     }
                     for name, value in (measures or {}).items()
                 ]
+                answer = (answers or {}).get(arm, {}).get(task)
+                states.append({"study": STUDY, "trial_id": trial_id, "state": {"answer": answer}})
     add_rows(connection, "trials", rows)
     add_rows(connection, "measures", values)
+    add_rows(connection, "states", states)
     return StudyTables(connection, STUDY)
 
 

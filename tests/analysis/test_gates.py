@@ -6,16 +6,12 @@ import math
 
 import pytest
 
+from analysis.gate_trials import row, study
 from steelyard.analysis.gates import gate_rates
 from steelyard.analysis.gates_answers import answer_differences
 from steelyard.analysis.gates_caught import gate_catches
 from steelyard.errors import InputError, UnknownNameError
-from steelyard.store.connect import create
-from steelyard.store.declaration import Declaration
-from steelyard.store.rows import add_rows, add_study
-from steelyard.store.tables import StudyTables
 
-STUDY = "doors"
 TASKS = ("front", "back", "cellar")
 # arm -> task -> gate -> value; None is "not evaluated", a gate that is absent does not apply
 VALUES = {
@@ -46,67 +42,17 @@ ANSWERS = {
 
 @pytest.fixture
 def tables():
-    return made()
+    return doors()
 
 
-def made(**changes):
-    declaration = Declaration.model_validate(
-        {
-            "study": {
-                "id": STUDY,
-                "title": "Doors",
-                "question": "Which?",
-                "origin": "run",
-                "source": "here",
-                "licence": "MIT",
-            },
-            "data": {"source": STUDY},
-            "design": {"arms": list(VALUES), "perturbations": ["baseline"]},
-            "measures": {"primary": "passed"},
-        }
-    )
-    connection = create()
-    add_study(connection, declaration)
-    trials, measures, states = [], [], []
-    for arm, tasks in VALUES.items():
-        for task in TASKS:
-            trial_id = f"{arm}/{task}/baseline/0/0"
-            trials.append(
-                {
-                    "study": STUDY,
-                    "arm": arm,
-                    "task": task,
-                    "perturbation": "baseline",
-                    "variant": "0",
-                    "repeat": 0,
-                    "status": changes.get(trial_id, "completed"),
-                    "attempts": 1,
-                }
-            )
-            for name, value in {"passed": 1, **tasks[task]}.items():
-                number = changes.get(name, value)
-                measures.append(
-                    {
-                        "study": STUDY,
-                        "trial_id": trial_id,
-                        "measure": name,
-                        "value": None if number is None else float(number),
-                    }
-                )
-            own = changes.get("answers", {}).get(arm, {})
-            state = {"answer": own.get(task, None if "answers" in changes else ANSWERS[arm])}
-            states.append({"study": STUDY, "trial_id": trial_id, "state": state})
-    add_rows(connection, "trials", trials)
-    add_rows(connection, "measures", measures)
-    add_rows(connection, "states", states)
-    return StudyTables(connection, STUDY)
-
-
-def row(frame, **where):
-    for name, value in where.items():
-        frame = frame[frame[name] == value]
-    (found,) = frame.to_dict("records")
-    return found
+def doors(values=VALUES, answers=None, **changed):
+    """Return the study, with other values of some measures, or the answers of each arm by task."""
+    trials = {
+        arm: {task: [gates and {"passed": 1, **gates, **changed}] for task, gates in tasks.items()}
+        for arm, tasks in values.items()
+    }
+    given = {arm: dict.fromkeys(TASKS, answer) for arm, answer in ANSWERS.items()}
+    return study(trials, answers=given if answers is None else answers)
 
 
 def test_a_gate_has_two_rates(tables):
@@ -129,7 +75,7 @@ def test_a_gate_does_not_apply_where_nobody_has_a_value(tables):
 
 
 def test_a_missing_trial_is_not_applicable():
-    tables = made(**{"fine/front/baseline/0/0": "missing"})
+    tables = doors(VALUES | {"fine": VALUES["fine"] | {"front": None}})
     assert row(gate_rates(tables), gate="lock", arm="fine")["applicable"] == 2
 
 
@@ -163,7 +109,7 @@ def test_answers_differ_in_value_and_type(tables):
 def test_a_field_that_neither_answer_has_is_no_pair():
     answers = {"fine": {"front": {"says": "shut"}, "back": {"count": 1}, "cellar": {"count": 1}}}
     answers["sly"] = {"front": {"says": "shut"}, "back": {"count": 2}, "cellar": {"says": "?"}}
-    differences = answer_differences(made(answers=answers), "fine", member="answer")
+    differences = answer_differences(doors(answers=answers), "fine", member="answer")
     count = row(differences, arm="sly", field="count")
     assert (count["pairs"], count["differing"], count["unanswered"]) == (2, 2, 0)
     says = row(differences, arm="sly", field="says")
@@ -174,7 +120,7 @@ def test_a_field_that_neither_answer_has_is_no_pair():
 
 def test_what_is_no_gate_or_no_arm_is_refused(tables):
     with pytest.raises(InputError, match="a gate is 0 or 1"):
-        gate_rates(made(lock=0.5))
+        gate_rates(doors(lock=0.5))
     with pytest.raises(UnknownNameError, match="measure"):
         gate_rates(tables, ["hinge"])
     with pytest.raises(UnknownNameError, match="arm"):
