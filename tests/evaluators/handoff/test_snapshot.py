@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from deep_folders import nest
 from steelyard.evaluators.handoff.snapshot import (
     changed_paths,
     classify_export_writes,
@@ -77,13 +78,7 @@ def test_a_folder_that_is_gone_or_a_link_by_now_holds_nothing(tmp_path):
 
 
 def test_a_path_longer_than_a_path_can_be_is_cut(tmp_path):
-    folder = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(30):
-        os.mkdir("x" * 255, dir_fd=folder)
-        below = os.open("x" * 255, os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = below
-    os.close(folder)
+    nest(tmp_path)
     assert 10 < len(take_snapshot(tmp_path)) < 30
 
 

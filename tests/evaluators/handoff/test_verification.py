@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
+from deep_folders import nest
 from evaluators.handoff.bundles import describe, git, make_repository, metadata, write_bundle
 from steelyard.evaluators.handoff.checker import check_bundle
 from steelyard.evaluators.handoff.diff_notes import is_omission_note, no_diff_note, omission_note
@@ -156,13 +156,7 @@ def codes(bundle, repository):
 
 def test_a_bundle_with_paths_that_are_too_long_gives_a_verdict(repository, tmp_path):
     bundle = write_bundle(tmp_path / "b")
-    folder = os.open(bundle, os.O_RDONLY)
-    for _ in range(30):
-        os.mkdir("x" * 255, dir_fd=folder)
-        below = os.open("x" * 255, os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = below
-    os.close(folder)
+    nest(bundle)
     assert codes(bundle, repository) == ["bundle-read"]
     readiness = check_readiness(bundle, repository)
     assert [issue.category for issue in readiness.validation.issues] == ["bundle-unreadable"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from deep_folders import nest
 from steelyard.evaluators.handoff.snapshot import take_snapshot
 from steelyard.harness.handoff.disposable_roots import RemovalError, disposable_root
 
@@ -38,17 +39,6 @@ def place(request, monkeypatch):
         if is_lowered:
             os.seteuid(0)
         shutil.rmtree(folder)
-
-
-def nest(root, depth, name):
-    """Make folders in folders; their path may be longer than a path can be."""
-    folder = os.open(root, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir(name, dir_fd=folder)
-        below = os.open(name, os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = below
-    os.close(folder)
 
 
 def lock(root):
@@ -103,7 +93,7 @@ def rename_what_it_lies_in(root):
 
 HOSTILE = {
     "deep": lambda root: nest(root, 300, "d"),
-    "deep with long names": lambda root: nest(root, 30, "x" * 255),
+    "deep with long names": nest,
     "locked": lock,
     "can be listed": list_but_not_enter,
     "odd": odd_entries,
