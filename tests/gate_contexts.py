@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from steelyard.evaluators.gate import (
     DEFAULT,
+    PUBLISHED,
     Compatibility,
     Decision,
     Gate,
@@ -16,6 +19,7 @@ from steelyard.evaluators.gate import (
 )
 
 TOOLS = ["refund"]
+BOTH = pytest.mark.parametrize("compatibility", [DEFAULT, PUBLISHED], ids=["default", "published"])
 
 
 def action(**changes: Any) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from gate_contexts import action, context, evidence, permission, refund, rule
+from gate_contexts import BOTH, action, context, evidence, permission, refund, rule
 from steelyard import SteelyardError
 from steelyard.evaluators.gate import (
     EVALUATOR_NAMES,
     Case,
+    Compatibility,
     Gate,
     GateInputError,
     Proposal,
@@ -153,3 +154,32 @@ def test_what_is_lifted_on_request_is_not_trusted() -> None:
 def test_a_document_without_a_text_is_refused(document: Any) -> None:
     with pytest.raises(GateInputError, match="document 1 has no text"):
         context_from_documents([document], "q")
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"policy_rule": {}},
+        {"policy_rule": {"id": []}},
+        {"policy_rule": {"id": "r", "predicate": "fact.a > 1"}},
+        {"constraint": {"predicate": "fact.a > 1"}},
+        {"causal_graph": {}},
+        {"causal_graph": {"nodes": ["a"]}},
+        {"causal_graph": {"nodes": 5, "edges": 5}},
+        {"causal_graph": {"nodes": [], "edges": [5]}},
+    ],
+)
+@BOTH
+def test_a_document_that_states_half_a_rule_is_refused(
+    stated: dict[str, Any], compatibility: Compatibility
+) -> None:
+    documents = [{"text": "t", "metadata": stated}]
+    with pytest.raises(GateInputError):
+        context_from_documents(documents, "q", lift=True, compatibility=compatibility)
+    assert context_from_documents(documents, "q").policy_rules == []
+
+
+@pytest.mark.parametrize("host", [{"evidence": "abc"}, {"structured_facts": 5}, {"evidence": 1}])
+def test_a_host_that_states_no_lists_is_refused(host: dict[str, Any]) -> None:
+    with pytest.raises(GateInputError):
+        context_from_documents([{"text": "t"}], "q", host=host, lift=True)

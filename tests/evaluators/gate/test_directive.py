@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from gate_contexts import action, decide, permission, refund, rule, with_action
+from gate_contexts import BOTH, action, decide, permission, refund, rule, with_action
 from steelyard.evaluators.gate import (
     PUBLISHED,
+    Compatibility,
     Directive,
     Envelope,
     envelope_matches,
@@ -16,6 +18,8 @@ from steelyard.evaluators.gate import (
     honor_envelope,
     to_envelope,
 )
+from steelyard.evaluators.gate.directive import keys_in_text
+from steelyard.evaluators.gate.results import EligibilityAssessment
 from steelyard.evaluators.gate.schemas import CandidateAction
 
 
@@ -137,3 +141,29 @@ def test_an_explanation_shows_conflicts_and_what_failed() -> None:
     assert "to find out: receipt" in explained(
         decide(refund(policy_rules=[permission(), rule("r", "fact.receipt == false")]))
     )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "keys"),
+    [
+        ("missing required fact do.a", ["do.a"]),
+        ("missing fact a-b now", ["a-b"]),
+        ("missing required fact ", []),
+        ("Missing fact x", []),
+        ("it is a missing fact x", []),
+        ("unbound (fact.x)", ["x"]),
+        ("fact.x and fact.y", ["xandfacty"]),
+        ("missing fact x; fact.y", ["x;", "y"]),
+    ],
+)
+def test_keys_are_read_out_of_sentences_as_published(sentence: str, keys: list[str]) -> None:
+    assert keys_in_text(sentence) == keys
+
+
+@BOTH
+def test_nothing_that_needs_review_is_executed(compatibility: Compatibility) -> None:
+    graph = decide(compatibility=compatibility).graph
+    for directive in (None, Directive.EXECUTE):
+        assessment = EligibilityAssessment(directive, graph.eligibility.checks)
+        reviewed = replace(graph, eligibility=assessment, review_required=True)
+        assert to_envelope(reviewed, ["refund"], compatibility).directive == "escalate"

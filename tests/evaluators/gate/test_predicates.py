@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
@@ -200,3 +200,30 @@ def test_the_order_of_operands_never_matters() -> None:
 def test_a_predicate_is_parsed_once_whatever_surrounds_it() -> None:
     assert parse_predicate("fact.n == 1") is parse_predicate("fact.n == 1")
     assert parse_predicate("fact.n == fact.f", literals_only=True).error
+
+
+def from_deep_down(frames: int, ask: Callable[[], Any]) -> Any:
+    """Ask with so many more frames below."""
+    return from_deep_down(frames - 1, ask) if frames else ask()
+
+
+def test_digits_of_other_scripts_are_numbers_as_published_only() -> None:
+    assert evaluate_predicate("fact.n == １０", PUBLISHED).value is True  # noqa: RUF001
+    assert evaluate_predicate("fact.n == ٣", PUBLISHED).value is False
+    assert "no number" in evaluate_predicate("fact.n == ²", PUBLISHED).error
+    huge = "fact.n < " + "9" * 400 + ".5"
+    assert evaluate_predicate(huge, PUBLISHED).value is True
+    assert "too large" in evaluate_predicate(huge, BINDINGS).error
+
+
+def test_deep_predicates_are_read_and_where_they_cannot_be_that_is_not_remembered() -> None:
+    for text in ("not (" * 200 + "fact.n == 10" + ")" * 200, "not " * 4000 + "fact.n == 10"):
+        for bindings in (BINDINGS, PUBLISHED):
+            assert evaluate_predicate(text, bindings).value is True
+    short = "(" * 90 + "fact.n == 10" + ")" * 90
+
+    def ask() -> Any:
+        return evaluate_predicate(short, BINDINGS)
+
+    assert "deep" in from_deep_down(820, ask).error
+    assert ask().value is True

@@ -163,3 +163,26 @@ def test_uncertainty_rises_with_what_is_missing() -> None:
     specs = refund()["specs"] | {"receipt": {"fact_type": "bool", "required": True}}
     unknown = Gate().evaluate(context(refund(specs=specs))).uncertainty_score
     assert unknown > known
+
+
+@pytest.mark.parametrize(
+    ("fields", "current", "values"),
+    [
+        ({"minimum": 0.3, "maximum": 2.7, "step": 1}, 1.5, [2]),  # 0.5 is rounded to 0: too low
+        ({"minimum": 0, "maximum": 3, "step": 1.4}, 2, [1, 3]),  # 3.4 is rounded to 3
+        ({"minimum": 0, "maximum": 10, "step": 4}, 5, [1, 9]),
+        # The tenth of 3 is above 0.3 in doubles: the fifth step down ends below 1.5.
+        ({"minimum": 0, "maximum": 3}, 3, [3, 3, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0]),
+    ],
+)
+def test_a_probe_is_rounded_before_it_is_compared_with_the_range(
+    fields: dict[str, Any], current: float, values: list[int]
+) -> None:
+    spec = FactSpec.model_validate({"key": "k", "fact_type": "int", **fields})
+    assert candidate_values(spec, current) == values
+
+
+def test_a_number_is_none_of_the_texts_of_an_enumeration() -> None:
+    spec = FactSpec.model_validate({"key": "k", "fact_type": "enum", "enum_values": ["5", "6"]})
+    assert candidate_values(spec, 5) == ["5", "6"]
+    assert candidate_values(spec, "5") == ["6"]
