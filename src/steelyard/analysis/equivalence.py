@@ -12,7 +12,7 @@ is right diverges; :func:`steelyard.analysis.compare` asks the other question.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -76,7 +76,6 @@ class _Settings:
     incumbent: str
     replacement: str
     schemas: Mapping[str, ArgumentSchema]
-    order: Sequence[str]
     missing: str
     confidence: float
     target: float
@@ -145,7 +144,6 @@ def equivalence_of_trials(
         incumbent,
         replacement,
         schemas or {},
-        perturbations,
         missing,
         confidence,
         target,
@@ -159,7 +157,9 @@ def equivalence_of_trials(
             answers.unpaired += 1
         else:
             _answer(trial, reference, settings, answers)
-    return _result(new, self_consistency, answers, settings)
+    # of the pairs, so that a perturbation without one cannot come first between equals
+    order = perturbations or list(dict.fromkeys(t.key.perturbation for t, _ in answers.path))
+    return _result(new, self_consistency, answers, order, settings)
 
 
 def _check_arms(
@@ -238,6 +238,7 @@ def _result(
     new: Population,
     self_consistency: Sequence[Outcome],
     answers: _Answers,
+    order: Sequence[str],
     settings: _Settings,
 ) -> Equivalence:
     options: dict[str, Any] = {
@@ -247,16 +248,13 @@ def _result(
 
     def grouped(column: str, pairs: Sequence[tuple[Trial, Outcome]]) -> pd.DataFrame:
         labelled = [(getattr(trial.key, column), outcome) for trial, outcome in pairs]
-        order = settings.order if column == "perturbation" else ()
-        return proportions_by(column, labelled, order=order, **options)
+        listed = order if column == "perturbation" else ()
+        return proportions_by(column, labelled, order=listed, **options)
 
-    # of the pairs, so that a perturbation without one cannot come first between equals
-    paired = list(dict.fromkeys(trial.key.perturbation for trial, _ in answers.path))
-    settings = replace(settings, order=settings.order or paired)
     outcomes = grouped("perturbation", answers.outcome)
     paths = grouped("perturbation", answers.path)
     ties = "value" if settings.compatibility is None else "order"
-    divergences = group_divergences(answers.found, settings.order, ties=ties)
+    divergences = group_divergences(answers.found, order, ties=ties)
     bound, worst = lowest(outcomes, "perturbation", "low")
     plumbline_bound, plumbline_worst = lowest(outcomes, "perturbation", "estimate")
     return Equivalence(
