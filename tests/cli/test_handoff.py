@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
+import steelyard
 from cli.handoff_programs import make_program, manual, sides
 from evaluators.handoff.bundles import (
     describe,
@@ -203,3 +205,22 @@ def test_a_whole_run_from_a_commit_is_evidence(program, tmp_path, scripted_codex
     assert "no evidence" in unsure.err
     with pytest.raises(ProvenanceError, match="no Git"):
         read_provenance(tmp_path, "import", "codex")
+
+
+def test_code_that_is_in_no_commit_is_not_clean(tmp_path, monkeypatch):
+    source, package = tmp_path / "experiments" / "handoff", tmp_path / "src" / "steelyard"
+    shutil.copytree(EXPERIMENT / "conformance", source / "conformance")
+    here = Path(steelyard.__file__).parent
+    for place in ("evaluators/handoff", "harness/handoff"):
+        shutil.copytree(here / place, package / place, ignore=shutil.ignore_patterns("*.pyc"))
+    for path in here.glob("harness/agent_*.py"):
+        shutil.copy(path, package / "harness")
+    monkeypatch.setattr(steelyard, "__file__", str(package / "__init__.py"))
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "commit", "--quiet", "-m", "Scenarios and runner")
+    (tmp_path / "report.json").write_text("")  # a report in the checkout changes nothing
+    assert read_provenance(source, "export", "codex")["waybill_clean"] is True
+    (package / "harness" / "handoff" / "another.py").write_text("")
+    with pytest.raises(ProvenanceError, match="no commit"):
+        read_provenance(source, "export", "codex")

@@ -206,7 +206,7 @@ def _applies_by_rows(joined: pd.DataFrame, measures: pd.DataFrame, primary: str)
     known = joined["task"].isin(rows["task"])
     seen = joined.assign(named=named)[known].groupby(["measure", "arm"])["named"].all()
     everywhere = pd.MultiIndex.from_frame(joined[["measure", "arm"]]).isin(seen[seen].index)
-    return named | (~known & (everywhere | joined["measure"].eq(primary)))
+    return (~known & (everywhere | joined["measure"].eq(primary))) | named
 
 
 def _chosen(tables: StudyTables, gates: Sequence[str] | None) -> list[str]:

@@ -5,6 +5,7 @@ The digests of the files in use are always there; that they are those of a commi
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,14 @@ def read_provenance(source_root: Path, capability: str, adapter: str) -> dict[st
     Raises
     ------
     ProvenanceError
-        The folder is in no worktree, or something in it is changed or untracked.
+        The folder is in no worktree, or something in it is changed or untracked; or in the package
+        that runs, if that lies in the same worktree. (One that is installed elsewhere is in no
+        commit of it; its digest tells what it was.)
     """
     try:
+        places = [".", *_package_within(source_root)]
         code, status = run_git(
-            source_root, ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--", "."]
+            source_root, ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--", *places]
         )
         revision = head_sha(source_root)
         tracked = _tracked(source_root, CORPUS[capability])
@@ -68,7 +72,9 @@ def read_provenance(source_root: Path, capability: str, adapter: str) -> dict[st
     if code != 0 or len(revision) < 40:
         raise ProvenanceError(f"{source_root.name} is in no Git worktree with a commit")
     if status:
-        raise ProvenanceError(f"{source_root.name} has changes that are in no commit")
+        raise ProvenanceError(
+            f"{source_root.name}, or the code that runs it, has changes that are in no commit"
+        )
     return {
         "waybill_revision": revision,
         "waybill_clean": True,
@@ -76,6 +82,16 @@ def read_provenance(source_root: Path, capability: str, adapter: str) -> dict[st
         "adapter_entrypoint_sha256": source_contract_digest(adapter_files(adapter)),
         "runner_contract_sha256": source_contract_digest(runner_files()),
     }
+
+
+def _package_within(source_root: Path) -> list[str]:
+    """Return the package as Git is told of it, nothing if it lies in another worktree or none."""
+    code, shown = run_git(source_root, ["rev-parse", "--show-toplevel"])
+    top = Path(os.fsdecode(shown.removesuffix(b"\n"))).resolve()
+    package = Path(steelyard.__file__).resolve().parent
+    if code != 0 or not package.is_relative_to(top):
+        return []
+    return [f":(top,literal){package.relative_to(top).as_posix()}"]
 
 
 def _tracked(source_root: Path, folders: tuple[str, ...]) -> dict[str, bytes]:
