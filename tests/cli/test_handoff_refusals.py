@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
 
 import duckdb
@@ -92,8 +94,57 @@ def test_where_a_report_cannot_go_is_said_before_anything_is_started(program, tm
         ("--report", tmp_path),
         ("--report", tmp_path / "no" / "report.json"),
         ("--report", trials, "--database", trials),
+        ("--report", ""),
     ):
         refused = program(*command, *wrong)
         assert (refused.code, refused.out, len(refused.err.splitlines())) == (2, "", 1)
     assert not (tmp_path / "started").exists()
     assert not trials.exists()
+
+
+def test_a_report_takes_the_place_of_a_file_only(program, tmp_path):
+    """Renamed onto a device or a pipe, it would have deleted it."""
+    codex = make_program(tmp_path, before=f'touch "{tmp_path}/started"')
+    runs = ("handoff", "import", *manual(codex), *chosen("failed-test"))
+    dry = ("handoff", "export", "--agent-command", codex, "--dry-run")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (pipe, tmp_path, tmp_path / "no" / "report.json"):
+        for command in (runs, dry):
+            refused = program(*command, "--report", place)
+            assert (refused.code, refused.out, len(refused.err.splitlines())) == (2, "", 1)
+    assert pipe.is_fifo()
+    assert not (tmp_path / "started").exists()
+    link, target = tmp_path / "link.json", tmp_path / "target.json"
+    link.symlink_to(target)
+    assert program(*dry, "--report", link).code == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["dry_run"] is True
+
+
+def test_a_report_that_cannot_be_written_is_printed(program, tmp_path, trials):
+    """The folder goes while the agent runs: what it cost is not lost."""
+    away = tmp_path / "away"
+    away.mkdir()
+    codex = make_program(tmp_path, before=f'rm -rf "{away}"')
+    command = ("handoff", "import", *manual(codex), *chosen("failed-test"), "--database", trials)
+    done = program(*command, "--report", away / "report.json")
+    assert (done.code, done.json["success"]) == (2, True)
+    assert "report.json: cannot be written: No such file or directory; the report is" in done.err
+    assert "1 of 1 trial passed" in done.err
+
+
+def test_a_damaged_database_is_one_line(program, tmp_path, codex, trials):
+    """DuckDB tells of a damaged block when it reads it: on opening the file or long after."""
+    command = ("handoff", "import", *manual(codex), *chosen("failed-test"), "--database", trials)
+    assert program(*command).code == 0
+    content, messages = trials.read_bytes(), []
+    header, block = 3 * 4096, 262_144
+    for start in range(header, len(content), block):
+        damaged = b"\x5a" * len(content[start : start + block])
+        trials.write_bytes(content[:start] + damaged + content[start + block :])
+        told = program("handoff", "gates", trials)
+        if told.code != 0:  # a block of nothing that is read
+            assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
+            messages.append(told.err)
+    assert any("a database is damaged" in message for message in messages)

@@ -141,6 +141,7 @@ def test_a_roundtrip_is_two_trials_of_two_pairs(program, tmp_path, codex, trials
     claude = make_program(tmp_path, "claude-code")
     done = program("handoff", "roundtrip", *sides(codex, claude), "--database", trials)
     assert (done.code, done.json["passed"]) == (0, True)
+    assert done.err.count("steelyard: arm: ") == 2
     (back, there) = statuses(trials)
     assert back[1:] == ("roundtrip claude-code-to-codex", 0, "completed")
     assert there[1:] == ("roundtrip codex-to-claude-code", 0, "completed")
@@ -157,7 +158,8 @@ def test_a_roundtrip_is_two_trials_of_two_pairs(program, tmp_path, codex, trials
     wall = asked(trials, "SELECT min(wall_ms) FROM trials")[0][0]
     assert wall > 0
     again = program("handoff", "roundtrip", *sides(codex, claude), "--database", trials)
-    assert (again.code, again.json["directions"]) == (0, [])
+    assert (again.code, again.out) == (0, "")  # a report of nothing would say that it failed
+    assert "nothing was left to run" in again.err
     assert "2 of 2 trials passed, 0 failed, 0 without a result; 0 run now" in again.err
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from steelyard.errors import InputError, printable, shown_file
+from steelyard.errors import InputError, StoreError, printable, shown_file
 
 if TYPE_CHECKING:
     from steelyard.harness.handoff.manual import ManualRun
@@ -29,16 +31,37 @@ def check_targets(report: Path | None, database: Path | None, repeats: int) -> N
         raise InputError(
             f"--repeats {repeats} needs --database FILE: a report holds each scenario once"
         )
-    for path in (report, database):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(f"{path.name}: the folder to write it in does not exist")
-    if report is not None:
-        if report.is_dir() or not os.access(report.absolute().parent, os.W_OK):
-            raise InputError(f"{shown_file(report)}: a report cannot be written there")
-        if database is not None and report.resolve() == database.resolve():
-            raise InputError(f"{shown_file(report)}: report and database are two files")
+    check_report(report)
     if database is not None:
+        if report is not None and report.resolve() == database.resolve():
+            raise InputError(f"{shown_file(report)}: report and database are two files")
+        if not database.absolute().parent.is_dir():
+            raise InputError(f"{database.name}: the folder to write it in does not exist")
         check_database(database)
+
+
+def check_report(report: Path | None) -> None:
+    """Refuse a place where no report can be written, or where something else than a file stands.
+
+    A report replaces what stands in its place: a device or a pipe would be gone.
+    """
+    if report is None:
+        return
+    place = _place(report)
+    if not place.parent.is_dir():
+        raise InputError(f"{report.name}: the folder to write it in does not exist")
+    if place.exists() and not place.is_file():
+        raise InputError(
+            f"{shown_file(report)}: is no regular file, so a report cannot be written there; "
+            "without --report it is printed"
+        )
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise InputError(f"{shown_file(report)}: must not be written to")
+
+
+def _place(report: Path) -> Path:
+    """Return where a report is written: a link stays, and leads to it."""
+    return Path(os.path.realpath(report))
 
 
 @contextmanager
@@ -61,12 +84,12 @@ def watched(database: Path | None) -> Iterator[Callable[[Tally], None]]:
 
 def finish(run: ManualRun, report: Path | None, database: Path | None) -> None:
     """Print or write the report, say what became of the trials, and exit."""
-    tally = run.tally
-    if report is not None and run.problem is None and not (tally.ran or tally.blocked):
+    tally, is_delivered = run.tally, True
+    if run.problem is None and not (tally.ran or tally.blocked):
         why = "no trial was finished" if tally.stopped else "nothing was left to run"
-        _say(f"{why}; {shown_file(report)} was not written")
+        _say(why + ("" if report is None else f"; {shown_file(report)} was not written"))
     else:
-        deliver(run.report, report)
+        is_delivered = _delivered(run.report, report)
     if run.problem is not None:
         _say(f"nothing was run: {run.problem}")
     elif "provenance" in run.report and run.report["provenance"] is None:
@@ -75,11 +98,28 @@ def finish(run: ManualRun, report: Path | None, database: Path | None) -> None:
         _say(f"stopped: {tally.stopped}")
     if database is not None and run.problem is None:
         _summary(tally, database)
-    sys.exit(0 if run.success else 1)
+    sys.exit((0 if run.success else 1) if is_delivered else 2)
+
+
+def _delivered(document: dict[str, Any], report: Path | None) -> bool:
+    """Return whether a report could be written; if not, print it, since its trials were run."""
+    try:
+        deliver(document, report)
+    except StoreError as error:
+        deliver(document, None)
+        _say(f"{error}; the report is printed instead")
+        return False
+    return True
 
 
 def deliver(document: dict[str, Any], report: Path | None) -> None:
-    """Print a report, or write it whole or not at all. Only ASCII: an agent chose parts of it."""
+    """Print a report, or write it whole or not at all. Only ASCII: an agent chose parts of it.
+
+    Raises
+    ------
+    StoreError
+        It cannot be written; what stood in its place is left as it was.
+    """
     from steelyard.harness.handoff.storable import storable
 
     shown = storable(document, surrogates=True)
@@ -87,10 +127,14 @@ def deliver(document: dict[str, Any], report: Path | None) -> None:
     if report is None:
         sys.stdout.write(text)
         return
-    temporary = report.with_name(f".{report.name}.{os.getpid()}.tmp")
+    place = _place(report)
+    temporary = place.with_name(f".steelyard-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        temporary.write_text(text, encoding="ascii")
-        temporary.replace(report)
+        with temporary.open("x", encoding="ascii") as file:
+            file.write(text)
+        temporary.replace(place)
+    except OSError as error:
+        raise StoreError(f"{shown_file(report)}: cannot be written: {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -101,13 +145,18 @@ def _summary(tally: Tally, database: Path) -> None:
         f"{shown_file(database)}: {tally.passed} of {_trials(tally.requested)} passed, "
         f"{tally.failed} failed, {tally.missing} without a result; {ran} run now"
     )
+    for arm in tally.arms:
+        _say(f"arm: {arm}")
     for trial, reason in list(tally.blocked.items())[:SHOWN_MISSING]:
         _say(f"without a result: {trial}: environment blocked: {reason}")
     if len(tally.blocked) > SHOWN_MISSING:
         _say(f"without a result: and {len(tally.blocked) - SHOWN_MISSING} more")
-    if tally.missing:
+    if tally.stopped is not None:
+        _say("the same command begins another arm, since the agent is another one")
+    elif tally.missing:
         _say("the same command runs what has no result")
-    _say(f"`steelyard handoff gates {shown_file(database)}` shows what each gate let pass")
+    file = shlex.quote(shown_file(database))
+    _say(f"`steelyard handoff gates {file}` shows what each gate let pass")
 
 
 def _kept(tally: Tally | None, database: Path | None) -> str:

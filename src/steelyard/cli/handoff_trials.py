@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli import handoff_options as given
 from steelyard.cli import options
-from steelyard.cli.handoff_delivery import check_targets, deliver, finish, watched
+from steelyard.cli.handoff_delivery import check_report, check_targets, deliver, finish, watched
 from steelyard.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def import_trials(
     source = _source(root)
     chosen = load_scenarios(source / "conformance/scenarios", parse_import_scenario, scenario or ())
     if dry_run:
+        check_report(report)
         deliver({"dry_run": True, "prompt_sha256": import_digests(chosen)}, report)
         return
     agent = _agent(agent_command, adapter, identity_kind, agent_name, timeout, unsafe_manual)
@@ -78,6 +79,7 @@ def export_trials(
     source = _source(root)
     chosen = _sessions(source, scenario or ())
     if dry_run:
+        check_report(report)
         deliver({"dry_run": True, "scenarios": [found.id for found in chosen]}, report)
         return
     agent = _agent(agent_command, adapter, identity_kind, agent_name, timeout, unsafe_manual)
@@ -119,6 +121,7 @@ def roundtrip(
     source = _source(root)
     (session,) = _sessions(source, [SESSION])
     if dry_run:
+        check_report(report)
         adapters = {"left": check_adapter(left_adapter), "right": check_adapter(right_adapter)}
         routes = [f"{adapters[a]}-to-{adapters[b]}" for a, b in routes_of(*adapters.values())]
         deliver({"dry_run": True, "routes": routes, "scenarios": [session.id]}, report)

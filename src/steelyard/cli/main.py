@@ -104,6 +104,20 @@ def run() -> None:
         _refuse(f"{error.filename}: {reason}" if error.filename else reason)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        if not _is_damage(error):
+            raise
+        _refuse(f"a database is damaged, take a copy of it or make it anew: {error}")
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether DuckDB read what it cannot have written; it tells when it meets the block."""
+    duckdb = sys.modules.get("duckdb")
+    return (
+        duckdb is not None
+        and isinstance(error, duckdb.Error)
+        and (isinstance(error, duckdb.IOException) or "Corrupt database" in str(error))
+    )
 
 
 def _refuse(message: str) -> None:

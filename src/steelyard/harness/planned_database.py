@@ -93,7 +93,7 @@ def make_database(path: Path, fill: Callable[[duckdb.DuckDBPyConnection], None])
             connection.close()
         _move_into_place(beside, path)
     except duckdb.Error as error:
-        raise StoreError(why_not_written(path, error)) from None
+        raise StoreError(why_not_written(path, error, "nothing was written")) from None
     except StoreError as error:
         raise StoreError(str(error).replace(beside.name, path.name)) from None
     finally:
@@ -165,13 +165,15 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def why_not_written(path: Path, error: duckdb.Error) -> str:
-    """Return the message for a database that could not be written."""
+def why_not_written(
+    path: Path, error: duckdb.Error, left: str = "the trials written so far are kept"
+) -> str:
+    """Return the message for a database that could not be written, with what is left of it."""
     text = str(error)
     if "No space left" in text or ("disk" in text.lower() and "full" in text.lower()):
         return (
-            f"{path.name}: the disk is full; the trials written so far are kept. Free some space "
-            "and run the same command again: it goes on where it stopped"
+            f"{path.name}: the disk is full; {left}. Free some space and run the same command "
+            "again: it goes on where it stopped"
         )
     first = text.splitlines()[0].replace(str(path.parent), "").strip()
     return f"{path.name}: cannot be written: {first}"

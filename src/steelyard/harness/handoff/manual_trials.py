@@ -114,6 +114,8 @@ class Tally:
         Whether results are written into a database.
     stopped : str or None
         Why no other trial was begun.
+    arms : tuple of str
+        The names under which the trials stand in the tables.
     """
 
     requested: int = 0
@@ -124,6 +126,7 @@ class Tally:
     current: str = ""
     kept: bool = False
     stopped: str | None = None
+    arms: tuple[str, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -184,7 +187,9 @@ def run_planned(
     with ManualDatabase(database, planned) as tables:
         results = tables.results()
         found = [results.get(trial.key.trial_id) for trial in planned]
-        tally = Tally(len(planned), found.count(True), found.count(False), kept=True)
+        arms = tuple(dict.fromkeys(trial.stratum.arm for trial in planned))
+        counts = (found.count(True), found.count(False))
+        tally = Tally(len(planned), *counts, kept=True, arms=arms)
         todo = [trial for trial, result in zip(planned, found, strict=True) if result is None]
         return _run(todo, tally, show, tables.record)
 
