@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,12 @@ TRIAL_COLUMNS = {
     "wall_ms",
     "error",
 }
+
+
+def pytest_configure() -> None:
+    """Have interrupts heard: a shell that runs the tests behind it has all their programs deaf."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

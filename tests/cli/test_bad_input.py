@@ -242,12 +242,9 @@ class TestTerminal:
 
     def test_interrupt_exits_130_without_traceback(self, database_path):
         waiting = textwrap.dedent("""
-            import signal, sys, time
+            import time
             import steelyard.study
             from steelyard.cli.main import run
-
-            # A shell that runs the tests behind it lets them, and this program, ignore the signal.
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
             def wait(*_):
                 print("waiting", flush=True)
