@@ -45,7 +45,8 @@ def test_a_bundle_is_judged_by_exit_code_and_in_words(program, tmp_path):
     ours = program("handoff", "validate", bundle, "--json")
     assert (ours.code, ours.json["success"], ours.json["errors"]) == (1, False, 1)
     assert program("handoff", "validate", bundle, "--published").code == 0
-    assert program("handoff", "validate", tmp_path / "none").code == 1
+    none = program("handoff", "validate", tmp_path / "none")
+    assert (none.code, none.out.splitlines()[-1]) == (1, "not valid: 1 error")
 
 
 def test_a_bundle_is_held_against_its_repository(program, tmp_path):

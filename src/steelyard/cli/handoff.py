@@ -58,7 +58,7 @@ def validate(bundle: Bundle, as_json: AsJson = False, published: Published = Fal
     else:
         for issue in found.issues:
             _print_issue(issue)
-        _print_line("valid" if found.is_valid else f"not valid: {len(found.errors)} errors")
+        _print_verdict("valid", len(found.errors))
     sys.exit(0 if found.is_valid else 1)
 
 
@@ -125,7 +125,7 @@ def check(
     else:
         for issue in issues:
             _print_issue(issue)
-        _print_line("passed" if success else f"not passed: {len(errors_of(issues))} errors")
+        _print_verdict("passed", len(errors_of(issues)))
     sys.exit(0 if success else 1)
 
 
@@ -141,6 +141,11 @@ def _print_json(document: dict[str, Any]) -> None:
 def _print_issue(issue: Issue) -> None:
     place = f"{issue.path}: " if issue.path else ""
     _print_line(f"{issue.severity} {issue.category} {place}{issue.message}")
+
+
+def _print_verdict(word: str, errors: int) -> None:
+    counted = "1 error" if errors == 1 else f"{errors:,} errors"
+    _print_line(f"not {word}: {counted}" if errors else word)
 
 
 def _print_line(text: str) -> None:
