@@ -75,7 +75,10 @@ def test_a_trial_without_a_result_is_in_no_rate(program, tmp_path):
     codex = make_program(tmp_path, before=blocked)
     program("handoff", "import", *SCENARIOS, *manual(codex), "--database", database)
     shown = program("handoff", "gates", database)
-    assert "Trials: 2 intended, 1 with a result, 1 without one.\nWithout a result: " in shown.out
+    assert (
+        "Trials: 2 intended, 1 with a result, 1 without one.\n"
+        "1 because the agent's sandbox could not start, 0 not run yet.\nWithout a result: "
+    ) in shown.out
     rows = program("handoff", "gates", database, "--json").json["rows"]
     (passed,) = (row for row in rows if row["gate"] == "passed")
     assert [passed[name] for name in ("passed", "evaluated", "applicable")] == [1, 1, 1]

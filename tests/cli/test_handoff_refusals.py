@@ -79,6 +79,20 @@ def test_who_is_not_the_adapter_leaves_no_database(program, tmp_path, trials):
     assert not trials.exists()
 
 
+def test_why_an_agent_is_not_asked_is_said_in_words(program, tmp_path):
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexit 1\n")
+    silent.chmod(0o755)
+    for command, words in (
+        (tmp_path / "nowhere", "nowhere cannot be found as a program: executable_not_found"),
+        (silent, "silent does not say that it is codex: version_probe_failed"),
+    ):
+        options = ("--agent-command", command, "--adapter", "codex", "--unsafe-manual")
+        told = program("handoff", "import", *options, "--identity-kind", "executable")
+        assert (told.code, told.json["results"]) == (1, [])
+        assert words in told.err
+
+
 def test_a_program_is_found_from_where_the_user_stands(program, tmp_path, codex, monkeypatch, root):
     monkeypatch.chdir(tmp_path)
     words = [word.replace(str(tmp_path), ".") for word in manual(codex)]

@@ -39,17 +39,16 @@ def gates(
             f"{shown_file(database)}: there is no such file; --database of handoff import, export "
             "or roundtrip makes it"
         )
-    from steelyard.analysis.gates import gate_rates
+    from steelyard.analysis.gates import gate_names, gate_rates
     from steelyard.harness.handoff.tables import STUDY
     from steelyard.store import StudyTables, connect
 
     with connect(database) as connection:
         tables = StudyTables(connection, STUDY)
         primary = tables.design.measures.primary
-        measured = set(tables.frame("measures")["measure"])
-        if not measured:
+        if tables.frame("measures").empty:
             raise InputError(f"{shown_file(database)}: no trial of {STUDY} has a result yet")
-        chosen = [primary, *sorted(measured - {primary})]
+        chosen = [primary, *gate_names(tables)]
         frame = gate_rates(tables, chosen, confidence=confidence, rows_apply=True)
         frame = _worst_first(_with_capability(tables, frame), primary)
         caption = _caption(tables, primary)
@@ -111,7 +110,10 @@ def _without_a_result(missing: pd.DataFrame, arms: int) -> str:
         return ""
     counts = missing.groupby("arm", sort=False).size()
     whose = "".join(f"  {number:,} of {arm}\n" for arm, number in counts.items())
+    blocked = int(missing["error"].notna().sum())
     return (
+        f"{blocked:,} because the agent's sandbox could not start, {len(missing) - blocked:,} not "
+        "run yet.\n"
         "Without a result: in no rate; `lowest` and `highest` in --json count them as failed and "
         "as passed, as does `steelyard rates --missing bounds`.\n" + (whose if arms > 1 else "")
     )

@@ -10,7 +10,10 @@ import typer
 Command = Annotated[
     str,
     typer.Option(
-        metavar="COMMAND", help="The agent: a program and its arguments. No shell reads it."
+        metavar="COMMAND",
+        help="The agent: a program and its arguments. No shell reads it. Of your environment it "
+        "gets PATH, HOME, the locale and the variables that choose a model, and no key: it must "
+        "have logged in.",
     ),
 ]
 OtherCommand = Annotated[

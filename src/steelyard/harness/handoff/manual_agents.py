@@ -14,6 +14,9 @@ from pathlib import Path
 from steelyard.errors import InputError
 from steelyard.evaluators.handoff.identity import (
     ADAPTERS,
+    MISMATCH,
+    MISSING,
+    PROBE_FAILED,
     VERIFIED,
     AgentIdentity,
     is_safe_label,
@@ -107,12 +110,20 @@ def probe(agent: ManualAgent, observed_at: str) -> tuple[AgentIdentity, list[str
     return identity, [path for path in written if not path.startswith("tmp/")]
 
 
+_WHY = {
+    MISSING: "cannot be found as a program",
+    PROBE_FAILED: "does not say that it is {}",
+    MISMATCH: "is not {}",
+}
+
+
 def identity_problem(identity: AgentIdentity, written: list[str]) -> str | None:
     """Return why an agent is not run, None if it is who it should be and wrote nothing."""
     if identity.status != VERIFIED:
         found = f" (it says it is {identity.product})" if identity.product else ""
         program = identity.requested_executable
-        return f"{program} is not {identity.adapter}: {identity.error_code}{found}"
+        why = _WHY[identity.status].format(identity.adapter)
+        return f"{program} {why}: {identity.error_code}{found}"
     if written:
         return f"{identity.adapter} wrote files when it was asked for its version"
     return None
