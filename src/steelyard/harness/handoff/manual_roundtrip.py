@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -51,8 +50,8 @@ class _Known:
     """A side whose two commands were asked who they are."""
 
     side: ManualSide
-    exporter: AgentIdentity
-    importer: AgentIdentity
+    export_identity: AgentIdentity
+    import_identity: AgentIdentity
     problem: str | None
 
     def shown(self) -> dict[str, Any]:
@@ -60,8 +59,8 @@ class _Known:
         return {
             "adapter": agent.adapter,
             "agent": agent.name,
-            "identity": self.exporter.report(),
-            "import_identity": self.importer.report(),
+            "identity": self.export_identity.report(),
+            "import_identity": self.import_identity.report(),
         }
 
 
@@ -90,8 +89,7 @@ def run_manual_roundtrip(
     """Hand an ordinary session between two real agents and report it.
 
     Both commands of a side must be one product, version and file; otherwise nothing is handed over
-    and the report says which side is not verified. The importer of a side must be that of the
-    report, too.
+    and the report says which side is not verified.
 
     Parameters
     ----------
@@ -116,19 +114,11 @@ def run_manual_roundtrip(
     problems = {name: side.problem for name, side in sides.items() if side.problem is not None}
     tally, directions = Tally(len(routes) * repeats), []
     if not problems:
-        known = [(sides[exporter], sides[importer]) for exporter, importer in routes]
-        arms = [_roles(*pair) for pair in known]
-        strata = [stratum("roundtrip", roles, source_root) for roles in arms]
-        planned = [
-            PlannedTrial(
-                f"roundtrip {_direction(*known[route])}",
-                repeat,
-                strata[route],
-                arms[route],
-                _trial(scenario, *known[route]),
-            )
-            for route, repeat in crossed(range(len(routes)), repeats)
+        once = [
+            _planned(scenario, sides[exporter], sides[importer], source_root)
+            for exporter, importer in routes
         ]
+        planned = [replace(route, repeat=repeat) for route, repeat in crossed(once, repeats)]
         finished, tally = run_planned(planned, database, show)
         directions = [record.report for record in firsts(finished)]
     report = summed_up(directions)
@@ -154,21 +144,21 @@ def _known(side: ManualSide, observed_at: str) -> _Known:
     return _Known(side, exporter, importer, problem)
 
 
-def _roles(exporter: _Known, importer: _Known) -> tuple[Role, Role]:
-    return (
-        Role(exporter.exporter, exporter.side.agent.command, "exporter"),
-        Role(importer.importer, importer.side.importer, "importer"),
+def _planned(
+    scenario: ExportScenario, exporter: _Known, importer: _Known, source_root: Path
+) -> PlannedTrial:
+    """Return the first trial of a route."""
+    roles = (
+        Role(exporter.export_identity, exporter.side.agent.command, "exporter"),
+        Role(importer.import_identity, importer.side.importer, "importer"),
     )
-
-
-def _direction(exporter: _Known, importer: _Known) -> str:
-    return f"{exporter.side.agent.adapter}-to-{importer.side.agent.adapter}"
-
-
-def _trial(
-    scenario: ExportScenario, exporter: _Known, importer: _Known
-) -> Callable[[], TrialRecord]:
-    return partial(_run_route, scenario, exporter.side.as_side(), importer.side.as_side())
+    return PlannedTrial(
+        f"roundtrip {exporter.side.agent.adapter}-to-{importer.side.agent.adapter}",
+        0,
+        stratum("roundtrip", roles, source_root),
+        roles,
+        partial(_run_route, scenario, exporter.side.as_side(), importer.side.as_side()),
+    )
 
 
 def _run_route(scenario: ExportScenario, exporter: Side, importer: Side) -> TrialRecord:
