@@ -8,7 +8,7 @@ import sys
 import pytest
 
 SCORES = "--acceptance 1 --influence 0 --risk 0 --cost 0 --threshold 0.5"
-VERBS = ["--help", "--version", f"bound evaluate --action a --goal g {SCORES}", "studies"]
+VERBS = ["--help", f"bound evaluate --action a --goal g {SCORES}", "studies"]
 
 
 @pytest.fixture
@@ -16,7 +16,8 @@ def shell(database_path):
     """Return a function that runs a verb in a shell, which can close streams."""
 
     def run(verb: str, redirection: str) -> subprocess.CompletedProcess[str]:
-        database = f" --database '{database_path}'" if verb == "studies" else ""
+        asks_tables = verb.startswith(("studies", "rates"))
+        database = f" --database '{database_path}'" if asks_tables else ""
         return subprocess.run(
             ["/bin/sh", "-c", f"'{sys.executable}' -m steelyard {verb}{database} {redirection}"],
             capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
