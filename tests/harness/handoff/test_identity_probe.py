@@ -30,3 +30,19 @@ def test_an_answer_decides_who_it_is(tmp_path, script, found):
     identity = probe_identity("codex", str(executable), folder=tmp_path)
     assert (identity.status, identity.error_code, identity.product, identity.version) == found
     assert identity.sha256 is not None
+
+
+def test_a_program_of_several_names_is_asked_by_the_one_it_is_started_by(tmp_path, monkeypatch):
+    program = tmp_path / "programs"
+    program.write_text('#!/bin/sh\n[ "${0##*/}" = codex ] || exit 1\necho codex 1.2.3\n')
+    program.chmod(0o755)
+    (tmp_path / "codex").symlink_to(program)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    by_link = probe_identity("codex", str(tmp_path / "codex"), folder=empty)
+    assert (by_link.status, by_link.resolved_path) == ("verified", str(program.resolve()))
+    by_its_own_name = probe_identity("codex", str(program), folder=empty)
+    assert by_its_own_name.error_code == "version_probe_failed"
+    assert by_link.sha256 == by_its_own_name.sha256
+    monkeypatch.chdir(tmp_path)
+    assert probe_identity("codex", "./codex", folder=empty).status == "verified"

@@ -51,7 +51,8 @@ def probe_identity(
     adapter : str
         Which product it should be.
     executable : str
-        Its name, looked up on ``PATH``, or its path. Links are followed to a regular file.
+        Its name, looked up on ``PATH``, or its path. Links are followed to a regular file, whose
+        digest it is; it is asked under the name that was found.
     identity_kind : str, default "executable"
         ``launcher`` when it forwards to an agent elsewhere.
     folder : pathlib.Path
@@ -94,7 +95,8 @@ def probe_identity(
         return replace(blank, error_code="executable_resolution_failed", error_detail=str(error))
     known = replace(blank, status=PROBE_FAILED, sha256=digest, resolved_path=str(path))
     variables = dict(environment or {"PATH": os.environ.get("PATH", os.defpath)})
-    return _asked(known, str(path), folder, variables, timeout_seconds)
+    # Under the name that trials start it by: a program of several names acts by the one it hears.
+    return _asked(known, str(Path(found).absolute()), folder, variables, timeout_seconds)
 
 
 def executable_digest(executable: str) -> str | None:
