@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from steelyard.stats.binomial import binomial_log_probability
 from steelyard.stats.checks import check_count
-from steelyard.stats.hypergeometric import SMALLEST_P, log_binomial
+from steelyard.stats.hypergeometric import SMALLEST_P
 from steelyard.stats.results import Result
 
 LARGEST_INTEGER_PAIRS = 20_000
@@ -105,8 +106,8 @@ def _binomial_half(k: int, n: int) -> tuple[float, float]:
         # beyond the reach a term is below 1e-17 of that at k: (1 + 2d/n)^-d of it, d steps below
         reach = math.isqrt(20 * n) + 50
         x = np.arange(max(0, k - reach), k + 1, dtype=np.float64)
-        chances = np.exp(log_binomial(x, float(n), 0.5))
+        chances = np.exp(binomial_log_probability(x, float(n), 0.5))
         return math.fsum(chances), float(chances[-1])
     # P(X <= k) as an incomplete beta function; the binomial one of scipy is off by 1e-7 at 1e9
-    point = float(np.exp(log_binomial(np.array([float(k)]), float(n), 0.5))[0])
+    point = float(np.exp(binomial_log_probability(np.array([float(k)]), float(n), 0.5))[0])
     return float(scipy.special.betainc(float(n - k), float(k + 1), 0.5)), point

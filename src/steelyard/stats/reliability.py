@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from steelyard.errors import InputError
+from steelyard.stats.binomial import binomial_log_probability
 from steelyard.stats.checks import FloatArray, check_count_arrays, check_positive_count
-from steelyard.stats.hypergeometric import log_binomial
 from steelyard.stats.results import Result
 
 LARGEST_PRODUCT = 1_000
@@ -173,9 +173,9 @@ def _share_of_many(chosen: float, n: float, k: int) -> float:
     draws, none = np.array([float(k)]), np.zeros(1)
     rate = k / n
     log_share = (
-        log_binomial(draws, chosen, rate)
-        + log_binomial(none, n - chosen, rate)
-        - log_binomial(draws, n, rate)
+        binomial_log_probability(draws, chosen, rate)
+        + binomial_log_probability(none, n - chosen, rate)
+        - binomial_log_probability(draws, n, rate)
     )
     return float(np.exp(log_share[0]))
 

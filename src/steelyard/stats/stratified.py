@@ -12,7 +12,7 @@ import numpy as np
 
 from steelyard.errors import InputError
 from steelyard.stats.checks import check_successes
-from steelyard.stats.hypergeometric import check_sum, integer_weights, probabilities, support
+from steelyard.stats.hypergeometric import check_term_count, integer_weights, probabilities, support
 from steelyard.stats.permutation import LARGEST_INTEGER_TABLE, integer_tails, tails
 from steelyard.stats.results import Result
 
@@ -196,7 +196,7 @@ def _stratified_p(strata: Sequence[Stratum], mean: Fraction, distance: Fraction)
     first, chances = 0, np.ones(1)
     for m in margins:
         offset, added = probabilities(*m)
-        check_sum(len(chances) * len(added), LARGEST_DOUBLE_WORK)
+        check_term_count(len(chances) * len(added), LARGEST_DOUBLE_WORK)
         first, chances = first + offset, np.convolve(chances, added)
     return tails(first, chances, at_most, at_least)
 
