@@ -40,10 +40,16 @@ class TestPlannedSample:
         assert 1 - (1 - confidence) ** (1 / size) <= bound * (1 + 1e-9)
         assert size == 1 or 1 - (1 - confidence) ** (1 / (size - 1)) > bound * (1 - 1e-9)
 
-    @pytest.mark.parametrize("bound", [0, 1, -0.1, math.nan, "0.05", True, 1e-300, 5e-324])
+    @pytest.mark.parametrize("bound", [0, 1, -0.1, math.nan, "0.05", True])
     def test_other_bounds_are_refused(self, bound):
         with pytest.raises(InputError):
             planned_sample(bound)
+
+    @pytest.mark.parametrize("bound", [3e-16, 1e-300, 5e-324])
+    def test_bounds_that_no_sample_shows_are_refused(self, bound):
+        with pytest.raises(InputError, match=r"accepted are 3\.3e-16 and above"):
+            planned_sample(bound)
+        assert planned_sample(3.4e-16) > 8 * 10**15
 
 
 class TestExhaustive:

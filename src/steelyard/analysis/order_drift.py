@@ -74,7 +74,10 @@ def planned_sample(bound: float, confidence: float = 0.95) -> int:
     log_alpha = math.log1p(-check_open_unit("confidence", confidence))
     quotient = log_alpha / math.log1p(-share)
     if quotient > LARGEST_EXACT_COUNT:
-        raise InputError(f"bound is {bound}; no sample that can be drawn shows so small a share")
+        least = -math.expm1(log_alpha / LARGEST_EXACT_COUNT)
+        raise InputError(
+            f"bound is {bound}; no sample shows that little; accepted are {least:.1e} and above"
+        )
     size = max(1, math.floor(quotient))
     while -math.expm1(log_alpha / size) > share:  # the quotient may be a rounding too small
         size += 1

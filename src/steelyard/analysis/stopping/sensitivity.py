@@ -119,7 +119,9 @@ def _number(factor: Any) -> float:
     try:
         return float(factor)
     except OverflowError:
-        raise InputError("factors holds an integer that is larger than any double") from None
+        raise InputError(
+            "factors holds an integer beyond every double; accepted: numbers from 0"
+        ) from None
 
 
 def _moved(replay: Replay, base: Outcomes, other: Outcomes) -> dict[str, Any]:
