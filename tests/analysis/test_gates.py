@@ -127,5 +127,7 @@ def test_what_is_no_gate_or_no_arm_is_refused(tables):
         gate_catches(tables, "nobody")
     with pytest.raises(UnknownNameError, match="arm"):
         answer_differences(tables, "nobody", member="answer")
+    with pytest.raises(InputError, match="no terminal state has a member 'answr'"):
+        answer_differences(tables, "fine", member="answr", only_differing=True)
     with pytest.raises(InputError, match="accepted: gate, arm"):
         gate_catches(tables, "fine", by="task")

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from steelyard.analysis.gates import CASE, both_limits, check_arm
+from steelyard.errors import InputError
 
 if TYPE_CHECKING:
     from steelyard.store.tables import StudyTables
+
+Answer = Mapping[str, Any] | None
 
 
 def answer_differences(
@@ -50,10 +53,17 @@ def answer_differences(
     ------
     UnknownNameError
         No such arm.
+    InputError
+        No trial has such an answer.
     """
     check_arm(tables, reference)
     answers = _answers(tables, member)
     fields = sorted({name for answer in answers["answer"] if answer is not None for name in answer})
+    if not fields:
+        raise InputError(
+            f"study {tables.study}: no terminal state has a member {member!r} that is an object "
+            "with fields"
+        )
     own = answers[answers["arm"] == reference].drop(columns="arm")
     rows = []
     for arm in tables.design.design.arms:
@@ -65,9 +75,6 @@ def answer_differences(
         rows += [{"arm": arm, **_differences(both, name, confidence)} for name in fields]
     shown = pd.DataFrame(rows)
     return shown[shown["differing"] > 0].reset_index(drop=True) if only_differing else shown
-
-
-Answer = Mapping[str, Any] | None
 
 
 def _differences(
@@ -87,8 +94,7 @@ def _differences(
         "pairs": len(found),
         "unanswered": len(concerned) - len(found),
         "differing": int(found["differs"].sum()),
-        "share": share.pop("share"),
-        **{place.removeprefix("share_"): limit for place, limit in share.items()},
+        **{place.removeprefix("share_"): value for place, value in share.items()},
         "level": confidence,
     }
 

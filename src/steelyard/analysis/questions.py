@@ -44,7 +44,7 @@ QUESTIONS: dict[str, str] = {
     "failed_calls": "steelyard.analysis.failed_calls:failed_calls",
     "first_divergence": "steelyard.analysis.first_divergence:first_divergence",
     "gate_catches": "steelyard.analysis.gates_caught:gate_catches",
-    "gate_divergence": "steelyard.analysis.gate_divergence:gate_divergence",
+    "gate_divergence": "steelyard.analysis.gates_divergence:gate_divergence",
     "gate_matrix": "steelyard.analysis.gates_caught:gate_matrix",
     "gate_rates": "steelyard.analysis.gates:gate_rates",
     "gate_repeats": "steelyard.analysis.gates_repeats:gate_repeats",

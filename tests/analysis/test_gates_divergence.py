@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.gate_trials import gates, row, study
-from steelyard.analysis.gate_divergence import gate_divergence
+from steelyard.analysis.gates_divergence import gate_divergence
 from steelyard.errors import InputError, UnknownNameError
 from steelyard.stats import clustered_difference, mcnemar
 
