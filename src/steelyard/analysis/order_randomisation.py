@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.checks import FloatArray, IntArray
-from steelyard.stats.hypergeometric import SMALLEST_P
+from steelyard.stats.results import SMALLEST_P
 
 DRAWS = 999
 """Re-randomisations where there is no closed form; `FEWER_DRAWS` of more than `MANY_CALLS`."""

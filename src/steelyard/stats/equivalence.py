@@ -15,9 +15,8 @@ from steelyard.errors import InputError
 from steelyard.stats.checks import check_margin, check_number
 from steelyard.stats.clustered_differences import ClusteredDifference, clustered_difference
 from steelyard.stats.differences import DifferenceInterval, miettinen_nurminen_interval
-from steelyard.stats.hypergeometric import SMALLEST_P
 from steelyard.stats.quantiles import normal_tail, student_t_tail
-from steelyard.stats.results import Result
+from steelyard.stats.results import SMALLEST_P, Result
 from steelyard.stats.score import check_table, score
 from steelyard.stats.verdicts import has_limits, smallest_margin
 

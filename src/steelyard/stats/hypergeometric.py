@@ -16,9 +16,6 @@ from steelyard.errors import InputError
 from steelyard.stats.binomial import binomial_log_probability
 from steelyard.stats.checks import FloatArray
 
-SMALLEST_P = math.ulp(0.0)
-"""The least positive double: what a p-value too small for a double is reported as, never 0."""
-
 LARGEST_SUM = 4_000_000
 """Probabilities that are summed for one table (some seconds); groups of 1e9 need 1.2 million."""
 

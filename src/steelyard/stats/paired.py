@@ -10,8 +10,7 @@ import scipy
 
 from steelyard.stats.binomial import binomial_log_probability
 from steelyard.stats.checks import check_count
-from steelyard.stats.hypergeometric import SMALLEST_P
-from steelyard.stats.results import Result
+from steelyard.stats.results import SMALLEST_P, Result
 
 LARGEST_INTEGER_PAIRS = 20_000
 """Discordant pairs up to which the tail is summed in integers."""

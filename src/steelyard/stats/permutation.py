@@ -13,12 +13,11 @@ from dataclasses import dataclass
 
 from steelyard.stats.checks import FloatArray, check_successes
 from steelyard.stats.hypergeometric import (
-    SMALLEST_P,
     integer_weights,
     probabilities,
     support,
 )
-from steelyard.stats.results import Result
+from steelyard.stats.results import SMALLEST_P, Result
 
 LARGEST_INTEGER_TABLE = 20_000
 """Trials up to which the plain test runs in integers (some 50 ms); above, in doubles."""

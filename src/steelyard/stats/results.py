@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
+
+SMALLEST_P = math.ulp(0.0)
+"""The least positive double: what a p-value too small for a double is reported as, never 0."""
 
 
 class Result:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.stats.checks import FloatArray, check_count, check_positive_count, check_scores
-from steelyard.stats.hypergeometric import SMALLEST_P
-from steelyard.stats.results import Result
+from steelyard.stats.results import SMALLEST_P, Result
 
 RELATIVE_TIE = 1e-9
 """Sums within this share of the observed one count as equal to it, so as extreme."""
