@@ -21,6 +21,10 @@ IF_HELP = '#!/bin/sh\nif [ "$1" = --help ]; then %s; fi\necho 1.2.3\n'
             ("probe_failed", "version_probe_failed", None, None),
         ),
         ("no script", ("probe_failed", "executable_not_runnable", None, None)),
+        (
+            f"#!/bin/sh\necho codex 1.2.3-{'a' * 200}\n",
+            ("probe_failed", "version_unrecognized", None, None),
+        ),
     ],
 )
 def test_an_answer_decides_who_it_is(tmp_path, script, found):

@@ -13,6 +13,7 @@ from pathlib import Path
 from steelyard.errors import InputError
 from steelyard.evaluators.handoff.identity import (
     ADAPTERS,
+    MAX_LABEL,
     MISMATCH,
     MISSING,
     PROBE_FAILED,
@@ -142,7 +143,7 @@ def _asked(
     if answer.timed_out or answer.returncode != 0:
         return replace(known, error_code="version_probe_failed", version_output=text)
     version = detect_version(text)
-    if version is None:
+    if version is None or len(version) > MAX_LABEL:  # it becomes part of an arm's name
         return replace(known, error_code="version_unrecognized", version_output=text)
     product = detect_product(text)
     known = replace(known, version=version, version_output=text)
