@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from steelyard.cli.harness import note
+from steelyard.cli.harness import _drawn_on, note
 from steelyard.cli.main import app
+from steelyard.cli.progress import progress_bar
 from steelyard.errors import SteelyardError
 from steelyard.harness.progress import Progress
 
@@ -185,11 +186,13 @@ def test_on_a_terminal_a_bar_is_shown(folder, monkeypatch):
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    from steelyard.cli.harness import _bar
-
-    with _bar("toy") as show:
-        show(Progress(4, 1, 1, ran=2, seconds=1.0))
+    with progress_bar("toy", remaining=True) as bar:
+        _drawn_on(bar)(Progress(4, 1, 1, ran=2, seconds=1.0))
     assert "toy" in screen.getvalue()
+    assert "2/4" in screen.getvalue()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_bar("toy") as bar:
+        assert _drawn_on(bar) is None
 
 
 def test_the_program_itself(folder):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,8 @@ import typer
 
 from steelyard.cli import options
 from steelyard.cli.experiments import Folder, experiment_folder
-from steelyard.cli.output import Result, check_format, console, emit, rows, to_json, write
+from steelyard.cli.output import Result, check_format, emit, rows, to_json, write
+from steelyard.cli.progress import Update, progress_bar
 from steelyard.errors import StudyError
 
 if TYPE_CHECKING:
@@ -112,8 +112,9 @@ def _run(
     target = database or home / "build" / "runs" / f"{loaded.id}{suffix}.duckdb"
     models = loaded.models(offline=verb == "replay")
     try:
-        with _bar(loaded.id) as show:
-            report = run_study(loaded, target, models=models, on_progress=show, **settings)
+        with progress_bar(loaded.id, remaining=True) as bar:
+            shown = _drawn_on(bar)
+            report = run_study(loaded, target, models=models, on_progress=shown, **settings)
     finally:
         if models is not None:
             models.close()
@@ -192,30 +193,16 @@ def _say_missing(verb: str, study: Path, report: RunReport) -> None:
         )
 
 
-@contextmanager
-def _bar(study: str) -> Iterator[Callable[[Progress], None] | None]:
-    """Show how far the run is, on a terminal; into a file or pipe, nothing."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+def _drawn_on(bar: Update | None) -> Callable[[Progress], None] | None:
+    """Return what draws how far a run is; None without a bar."""
+    if bar is None:
+        return None
 
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    ]
-    with Bar(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task(study, note="")
+    def draw(progress: Progress) -> None:
+        done = progress.completed + progress.failed
+        bar(total=progress.total, completed=done, note=note(progress))
 
-        def show(progress: Progress) -> None:
-            done = progress.completed + progress.failed
-            bar.update(task, total=progress.total, completed=done, note=note(progress))
-
-        yield show
+    return draw
 
 
 def note(progress: Progress) -> str:
