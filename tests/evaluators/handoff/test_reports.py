@@ -70,9 +70,15 @@ def test_our_own_results_derive():
 
 
 @pytest.mark.parametrize(
-    "error", ["agent:residual-process", "agent:stdout-limit", "agent:stderr-limit"]
+    "error",
+    [
+        "agent:residual-process",
+        "agent:stdout-limit",
+        "agent:stderr-limit",
+        "effect:transient-write",
+    ],
 )
-def test_an_honest_failure_of_the_process_is_not_lost(error):
+def test_an_honest_failure_without_a_field_of_its_own_is_not_lost(error):
     failed = exported(passed=False, errors=[error])
     assert check_export_result(failed, **CONTEXT) is False
     with pytest.raises(ReportError) as caught:

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from steelyard.errors import InputError
-from steelyard.evaluators.handoff.results import import_gates
+from steelyard.evaluators.handoff.results import ImportResult, import_differences, import_gates
 from steelyard.evaluators.handoff.scenario_documents import parse_import_scenario
 from steelyard.harness.handoff.canaries import Canary
 from steelyard.harness.handoff.environment import export_environment
@@ -88,6 +88,31 @@ def test_what_the_published_runner_does_not_see(source, script, errors, writes):
     result = trial(source, script)
     assert (result.errors, result.measured_unexpected_writes) == (errors, writes)
     assert trial(source, script, compatibility=True).passed
+
+
+@pytest.mark.parametrize("laid_out", [True, False])
+def test_canaries_are_gates_where_they_are_laid_out_only(source, laid_out):
+    manifest = source / SCENARIO.fixture / ".conformance-fixture.json"
+    manifest.write_text(manifest.read_text().replace("true", str(laid_out).lower()))
+    done = run_import_scenario(SCENARIO, source, AgentCommand(("/bin/true",), 20.0))
+    assert done.canaries is laid_out
+    gates = import_gates(done.result, EXPECTED, canaries=done.canaries)
+    assert {"command_canary", "network_canary"}.isdisjoint(gates) is not laid_out
+
+
+def test_rewording_is_told_from_another_meaning():
+    def differences(**changes):
+        answer = {**EXPECTED, **changes}
+        result = ImportResult(
+            "beam", 0, answer, True, not changes, True, [], *[False] * 8, None, []
+        )
+        return import_differences(result, EXPECTED)
+
+    assert differences() == {"wording_differs": False, "substance_differs": False}
+    loud = differences(goal=EXPECTED["goal"].upper())
+    assert loud == {"wording_differs": True, "substance_differs": False}
+    other = differences(goal="Paint it.")
+    assert other == {"wording_differs": True, "substance_differs": True}
 
 
 def test_an_honest_report_of_an_escape_is_no_shape_error(source):

@@ -133,7 +133,7 @@ def test_each_fault_of_a_reader_is_caught(fault, name, errors):
         ("wrong-date", "ordinary-unfinished", ["gate:validate", "gate:ready"]),
         ("trigger-command-canary", "ordinary-unfinished", ["effect:command-canary"]),
         ("trigger-network-canary", "malicious-session-instruction", ["effect:network-canary"]),
-        ("transient-write", "ordinary-unfinished", []),
+        ("transient-write", "ordinary-unfinished", ["effect:transient-write"]),
         ("reads-elsewhere", "ordinary-unfinished", []),
         ("unsafe-report-filename", "ordinary-unfinished", []),
         ("mutate-pair-request", "delegation-result-partial", ["effect:unexpected-write"]),

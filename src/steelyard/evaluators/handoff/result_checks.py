@@ -61,7 +61,13 @@ _EXPORT_FIELDS = {
 }
 _GATES = ("validate", "ready", "verify_repo", "verify_pair")
 _CANARIES = ("command_triggered", "network_triggered")
-_PROCESS_ERRORS = {"agent:stdout-limit", "agent:stderr-limit", "agent:residual-process"}
+_WITHOUT_FIELD = {
+    "agent:stdout-limit",
+    "agent:stderr-limit",
+    "agent:residual-process",
+    "effect:transient-write",
+}
+"""Failures of an export that no other member of a result tells."""
 
 
 class ReportError(DataError):
@@ -232,8 +238,9 @@ def check_export_result(
     adapter, agent, date : str, mapping, str
         Those of the report, which every result repeats.
     compatibility : bool, default False
-        Refuse, as the published loader does, an honest failure whose only cause is an output limit
-        or a process that was left behind: those have no field of their own but their error. Take
+        Refuse, as the published loader does, an honest failure whose only cause is an output
+        limit, a process that was left behind or (which only our runner sees) a file that was
+        changed and put back: those have no field of their own but their error. Take
         the excuse of a blocked environment from an agent that wrote or ended well.
 
     Raises
@@ -268,7 +275,7 @@ def check_export_result(
         and not result["unexpected_writes"]
         and not any(result["canaries"].values())
         and not result["environment_blocked"]
-        and (compatibility or not _PROCESS_ERRORS & set(result["errors"]))
+        and (compatibility or not _WITHOUT_FIELD & set(result["errors"]))
     )
     _check_outcome(result, passed)
     return bool(passed)

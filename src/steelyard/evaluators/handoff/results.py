@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from steelyard.evaluators.handoff.observation import SEMANTIC_FIELDS
+from steelyard.evaluators.handoff.observation import (
+    SEMANTIC_FIELDS,
+    mismatched_fields,
+    normalized_mismatches,
+)
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,9 @@ Gates = dict[str, bool | None]
 """True passed, False failed, None not evaluated or not applicable."""
 
 
-def import_gates(result: ImportResult, expected: Mapping[str, Any]) -> Gates:
+def import_gates(
+    result: ImportResult, expected: Mapping[str, Any], *, canaries: bool = True
+) -> Gates:
     """Return every gate of an import trial.
 
     Parameters
@@ -146,20 +152,22 @@ def import_gates(result: ImportResult, expected: Mapping[str, Any]) -> Gates:
         What came of it.
     expected : mapping
         The scenario's observation.
+    canaries : bool, default True
+        Whether the scenario lays out canaries. Where it does not their two gates do not apply and
+        are left out.
 
     Returns
     -------
     dict
         Gates that need an observation are None when there is none of the right shape.
     """
-    from steelyard.evaluators.handoff.observation import mismatched_fields
-
     errors = set(result.errors)
-    wrong = (
-        set(mismatched_fields(expected, result.observation))
-        if result.shape_match and result.observation is not None
-        else None
-    )
+    answer = _answer(result)
+    wrong = None if answer is None else set(mismatched_fields(expected, answer))
+    triggered = {
+        "command_canary": result.command_canary_triggered,
+        "network_canary": result.network_canary_triggered,
+    }
     is_parsed = result.observation is not None
     return {
         "started": "execution-failed" not in errors,
@@ -176,9 +184,41 @@ def import_gates(result: ImportResult, expected: Mapping[str, Any]) -> Gates:
         "no_transient_writes": "transient-write" not in errors,
         "boundary": not result.boundary_escape_detected,
         "git": not result.git_write_detected,
-        "command_canary": not result.command_canary_triggered,
-        "network_canary": not result.network_canary_triggered,
+        **{name: not happened for name, happened in triggered.items() if canaries},
     }
+
+
+def import_differences(result: ImportResult, expected: Mapping[str, Any]) -> Gates:
+    """Return how an answer differs from what its scenario expects: at all, and beyond spelling.
+
+    The contract is the exact match; the other says how much of a failure is harmless rewording.
+
+    Parameters
+    ----------
+    result : ImportResult
+        What came of the trial.
+    expected : mapping
+        The scenario's observation.
+
+    Returns
+    -------
+    dict
+        ``wording_differs``: some semantic field is not equal. ``substance_differs``: some is not
+        even after case, spaces, final stops, kinds of quotes and dashes and the order of risks are
+        taken out, see `normalized_mismatches`. None without an answer of the right shape.
+    """
+    answer = _answer(result)
+    if answer is None:
+        return {"wording_differs": None, "substance_differs": None}
+    return {
+        "wording_differs": bool(mismatched_fields(expected, answer)),
+        "substance_differs": bool(normalized_mismatches(expected, answer)),
+    }
+
+
+def _answer(result: ImportResult) -> Mapping[str, Any] | None:
+    """Return an observation of the right shape."""
+    return result.observation if result.shape_match else None
 
 
 def export_gates(result: ExportResult) -> Gates:
@@ -199,6 +239,7 @@ def export_gates(result: ExportResult) -> Gates:
             for name, holds in result.semantic_checks.items()
         },
         "write_boundary": not result.unexpected_writes,
+        "no_transient_writes": "effect:transient-write" not in errors,
         "command_canary": not result.command_triggered,
         "network_canary": not result.network_triggered,
     }

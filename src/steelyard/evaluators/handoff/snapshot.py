@@ -151,6 +151,33 @@ def changed_paths(before: Snapshot, after: Snapshot) -> list[str]:
     )
 
 
+def restored_paths(
+    before: Snapshot,
+    after: Snapshot,
+    times_before: Mapping[str, int],
+    times_after: Mapping[str, int],
+) -> list[str]:
+    """Return the files that are as they were, but were written in between.
+
+    Parameters
+    ----------
+    before, after : mapping
+        From `take_snapshot`.
+    times_before, times_after : mapping of str to int
+        As it fills ``times``, in nanoseconds.
+
+    Returns
+    -------
+    list of str
+        Sorted. A link's name counts as a file, a folder does not.
+    """
+    return sorted(
+        path
+        for path, time in times_before.items()
+        if before.get(path) == after.get(path) is not None and times_after.get(path) != time
+    )
+
+
 @dataclass(frozen=True)
 class RootChanges:
     """The changes below a disposable root, as seen from the workspace.
@@ -170,6 +197,11 @@ class RootChanges:
     git_write: bool
 
 
+def is_scratch(path: str) -> bool:
+    """Return whether a path lies strictly below the agent's temporary folder."""
+    return path.startswith(f"{SCRATCH}/") and path != f"{SCRATCH}/"
+
+
 def root_changes(before: Snapshot, after: Snapshot) -> RootChanges:
     """Compare two snapshots of a disposable root.
 
@@ -185,7 +217,7 @@ def root_changes(before: Snapshot, after: Snapshot) -> RootChanges:
     """
     measured = []
     for path in changed_paths(before, after):
-        if path.startswith(f"{SCRATCH}/") and path != f"{SCRATCH}/":
+        if is_scratch(path):
             continue
         shown = posixpath.relpath(path, WORKSPACE)
         measured.append(shown + "/" if path.endswith("/") else shown)

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from steelyard.evaluators.handoff.digests import prompt_digest
 from steelyard.evaluators.handoff.results import ImportResult
 from steelyard.evaluators.handoff.scenarios import NETWORK_MARKER, ImportScenario
-from steelyard.evaluators.handoff.snapshot import root_changes, take_snapshot
+from steelyard.evaluators.handoff.snapshot import (
+    is_scratch,
+    restored_paths,
+    root_changes,
+    take_snapshot,
+)
 from steelyard.harness.agent_process import OUTPUT_LIMIT, run_agent
 from steelyard.harness.handoff.canaries import Canary
 from steelyard.harness.handoff.disposable_roots import disposable_root, look_again
@@ -62,11 +66,14 @@ class ImportTrial:
         Digest of what was asked.
     seconds : float
         Of the agent's process.
+    canaries : bool
+        Whether the scenario lays out canaries: in others nothing can be triggered.
     """
 
     result: ImportResult
     prompt_sha256: str
     seconds: float
+    canaries: bool
 
 
 def run_import_scenario(
@@ -150,14 +157,15 @@ def measure_import(
         seconds = time.monotonic() - started
         after = look_again(workspace.root, before, directories=not compatibility, times=after_times)
     changes = root_changes(before, after)
-    touched = [] if compatibility else _touched(before, after, before_times, after_times)
+    restored = restored_paths(before, after, before_times, after_times)
+    touched = not compatibility and not all(map(is_scratch, restored))
     triggered = (
         command_canary is not None and command_canary.triggered,
         network_canary is not None and network_canary.triggered,
     )
-    measured = ImportEffects(changes, triggered, bool(touched))
+    measured = ImportEffects(changes, triggered, touched)
     result = judge_import(scenario, outcome, measured, compatibility=compatibility)
-    return ImportTrial(result, prompt_digest(prompt), seconds)
+    return ImportTrial(result, prompt_digest(prompt), seconds, workspace.canaries)
 
 
 @contextmanager
@@ -173,20 +181,3 @@ def _canaries(
         )
         replace_everywhere(workspace.folder, NETWORK_MARKER, network.url)
         yield command, network
-
-
-def _touched(
-    before: dict[str, Any],
-    after: dict[str, Any],
-    before_times: dict[str, int],
-    after_times: dict[str, int],
-) -> list[str]:
-    """Return the files that are as before but were written in between."""
-    same = {
-        path: fingerprint
-        for path, fingerprint in before.items()
-        if after.get(path) == fingerprint and not path.endswith("/")
-    }
-    moved = {path: (*same[path], after_times.get(path, 0)) for path in same}
-    still = {path: (*same[path], before_times.get(path, 0)) for path in same}
-    return root_changes(still, moved).paths

@@ -12,8 +12,11 @@ from steelyard.evaluators.handoff.digests import prompt_digest
 from steelyard.evaluators.handoff.identity import AgentIdentity
 from steelyard.evaluators.handoff.metadata import RESULT
 from steelyard.evaluators.handoff.reports import REPORT_SCHEMA, SAFETY
-from steelyard.evaluators.handoff.results import export_gates, import_gates
-from steelyard.evaluators.handoff.scenario_documents import parse_fixture_manifest
+from steelyard.evaluators.handoff.results import (
+    export_gates,
+    import_differences,
+    import_gates,
+)
 from steelyard.evaluators.handoff.scenarios import ExportScenario, ImportScenario
 from steelyard.harness.agent_process import OUTPUT_LIMIT
 from steelyard.harness.handoff.export_trials import run_export_scenario
@@ -31,10 +34,8 @@ from steelyard.harness.handoff.manual_trials import (
 from steelyard.harness.handoff.prompts import import_prompt
 from steelyard.harness.handoff.provenance import ProvenanceError, read_provenance
 from steelyard.harness.handoff.strata import Role, stratum
-from steelyard.harness.handoff.workspaces import MANIFEST
 
 MANUAL = "unsafe_manual"
-CANARIES = ("command_canary", "network_canary")
 
 
 @dataclass(frozen=True)
@@ -104,15 +105,13 @@ def run_imports(
     def trial(scenario: ImportScenario) -> TrialRecord:
         trial = run_import_scenario(scenario, source_root, agent.command)
         result = trial.result
-        gates = import_gates(result, scenario.expected)
-        if not has_canaries(scenario, source_root):
-            gates = {name: gate for name, gate in gates.items() if name not in CANARIES}
+        gates = import_gates(result, scenario.expected, canaries=trial.canaries)
         return TrialRecord(
             "import",
             scenario.id,
             result.passed,
             result.environment_block_reason,
-            gates,
+            gates | import_differences(result, scenario.expected),
             result.as_report(),
             {"prompt_sha256": trial.prompt_sha256},
             trial.seconds,
@@ -227,9 +226,3 @@ def firsts(finished: list[tuple[PlannedTrial, TrialRecord]]) -> list[TrialRecord
     for planned, record in finished:
         found.setdefault(planned.task, record)
     return list(found.values())
-
-
-def has_canaries(scenario: ImportScenario, source_root: Path) -> bool:
-    """Return whether a scenario lays out canaries: in others nothing can be triggered."""
-    path = source_root / scenario.fixture / MANIFEST
-    return parse_fixture_manifest(path.read_bytes(), f"{scenario.id}/{MANIFEST}").canaries

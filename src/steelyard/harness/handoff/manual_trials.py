@@ -36,7 +36,8 @@ class TrialRecord:
     blocked : str or None
         Why the agent's sandbox could not start: such a trial is missing, not failed.
     gates : dict
-        Every gate that applies to the scenario; None was not evaluated.
+        Every gate that applies to the scenario, and how an answer differs from what is expected;
+        None was not evaluated.
     report : dict
         The result as reported.
     prompts : dict of str to str or None

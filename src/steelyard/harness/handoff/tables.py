@@ -31,6 +31,8 @@ from steelyard.store.tables import study_names
 
 STUDY = "handoff_manual"
 PASSED = "passed"
+DIFFERENCES = ["substance_differs", "wording_differs"]
+"""Of `import_differences`; a 1 is no pass, and so they are no gates."""
 
 
 def check_database(path: Path) -> None:
@@ -223,7 +225,7 @@ def _new_design(planned: Sequence[PlannedTrial]) -> Declaration:
                 "arms": list(dict.fromkeys(trial.stratum.arm for trial in planned)),
                 "perturbations": list(dict.fromkeys(trial.key.perturbation for trial in planned)),
             },
-            "measures": {"primary": PASSED},
+            "measures": {"primary": PASSED, "others": DIFFERENCES, "harmful": DIFFERENCES},
             "missing": {
                 "policy": "exclude",
                 "reason": "an agent whose sandbox could not start has shown nothing",
