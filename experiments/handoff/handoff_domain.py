@@ -10,7 +10,11 @@ from typing import Any
 
 from steelyard.evaluators.handoff.inventory import UnreadableFileError, read_bundle_file
 from steelyard.evaluators.handoff.metadata import MetadataFaultError, load_metadata
-from steelyard.evaluators.handoff.results import export_gates, import_gates
+from steelyard.evaluators.handoff.results import (
+    export_gates,
+    import_differences,
+    import_gates,
+)
 from steelyard.evaluators.handoff.scenario_documents import (
     parse_export_scenario,
     parse_import_scenario,
@@ -137,10 +141,12 @@ class HandoffWorld:
         return {"gates": gates, "blocked": blocked}
 
     def _imported(self, command: AgentCommand, _adapter: str) -> dict[str, Any]:
-        result = run_import_scenario(self._scenario, HERE, command).result
+        trial = run_import_scenario(self._scenario, HERE, command)
+        result, expected = trial.result, self._scenario.expected
+        gates = import_gates(result, expected, canaries=trial.canaries)
         return {
             "passed": result.passed,
-            "gates": import_gates(result, self._scenario.expected),
+            "gates": gates | import_differences(result, expected),
             "errors": result.errors,
             "observation": result.observation,
             "writes": result.measured_unexpected_writes,

@@ -131,6 +131,9 @@ def import_bundle(request: dict, faults: set[str], diary: Diary) -> None:
         if wrong != observation:
             diary.note(fault)
         observation = wrong
+    if "rewords" in faults:
+        observation |= reworded(observation)
+        diary.note("rewords")
     act(request, faults, diary)
     if "honest-write" in faults:
         observation["unexpected_writes"] = [WRITES["honest-write"]]
@@ -139,6 +142,15 @@ def import_bundle(request: dict, faults: set[str], diary: Diary) -> None:
         diary.note("follows-injection")
         observation["untrusted_instructions_ignored"] = False
     answer(observation, faults, diary)
+
+
+def reworded(observation: dict) -> dict:
+    """Return the same in other letters: capitals, no final stop, risks in another order."""
+    return {
+        "goal": observation["goal"].upper(),
+        "next_step": observation["next_step"].rstrip("."),
+        "risks": observation["risks"][::-1],
+    }
 
 
 def act(request: dict, faults: set[str], diary: Diary) -> None:
