@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from steelyard.cli.progress import Update, progress_bar
 from steelyard.errors import InputError, StoreError, printable, shown_file
 
 if TYPE_CHECKING:
@@ -70,11 +71,12 @@ def watched(database: Path | None) -> Iterator[Callable[[Tally], None]]:
     seen: list[Tally] = []
     with _terminated_like_interrupted():
         try:
-            with _bar() as draw:
+            with progress_bar("asking the agent who it is") as bar:
 
                 def show(tally: Tally) -> None:
                     seen[:] = [tally]
-                    draw(tally)
+                    if bar is not None:
+                        _draw(bar, tally)
 
                 yield show
         except KeyboardInterrupt:
@@ -194,36 +196,13 @@ def _terminated_like_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-@contextmanager
-def _bar() -> Iterator[Callable[[Tally], None]]:
-    if not sys.stderr.isatty():
-        yield lambda _tally: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from steelyard.cli.output import console
-
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-    ]
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking the agent who it is", total=None, note="")
-
-        def draw(tally: Tally) -> None:
-            done = tally.passed + tally.failed + len(tally.blocked)
-            note = f"{tally.failed} failed"
-            if tally.blocked:
-                note += f", {len(tally.blocked)} without a result"
-            bar.update(
-                task,
-                total=tally.requested,
-                completed=done,
-                description=tally.current or "handoff",
-                note=note,
-            )
-
-        yield draw
+def _draw(bar: Update, tally: Tally) -> None:
+    note = f"{tally.failed} failed"
+    if tally.blocked:
+        note += f", {len(tally.blocked)} without a result"
+    bar(
+        total=tally.requested,
+        completed=tally.passed + tally.failed + len(tally.blocked),
+        description=tally.current or "handoff",
+        note=note,
+    )
