@@ -74,6 +74,29 @@ def test_a_gate_does_not_apply_where_nobody_has_a_value(tables):
     assert set(gate_rates(tables, ["bell"])["applicable"]) == {2}
 
 
+def test_an_empty_row_can_say_that_a_gate_applies():
+    """Tables of hand-run trials: no row is "does not apply", an empty one "not reached"."""
+    tables = study(
+        {
+            "early": {"hall": [{"lock": 1}], "shed": [{"lock": None}], "yard": [None]},
+            "late": {"hall": [{"lock": 1, "bell": 0}], "shed": [None], "yard": [None]},
+            "never": {"yard": [None]},
+        }
+    )
+    rates = gate_rates(tables, ["lock", "bell"], rows_apply=True)
+    counts = ["passed", "evaluated", "applicable", "missing"]
+    found = {
+        (one["gate"], one["arm"]): [one[name] for name in counts]
+        for one in rates.to_dict("records")
+    }
+    assert found == {
+        ("lock", "early"): [1, 1, 2, 1],  # the shed's was not reached; of the yard nobody knows
+        ("lock", "late"): [1, 1, 1, 2],  # the shed has a lock, says early
+        ("bell", "late"): [0, 1, 1, 1],  # early knew no bell, so that nothing counts against it
+    }
+    assert row(gate_rates(tables, ["lock"]), arm="early")["applicable"] == 1
+
+
 def test_a_missing_trial_is_not_applicable():
     tables = doors(VALUES | {"fine": VALUES["fine"] | {"front": None}})
     assert row(gate_rates(tables), gate="lock", arm="fine")["applicable"] == 2

@@ -284,3 +284,20 @@ def test_what_the_tables_cannot_hold_is_replaced():
     kept = storable({"a": float("inf"), "b\udcff": ["\udcff", 1.5, None, True], "c": deep})
     assert (kept["a"], kept["b\\udcff"]) == (None, ["\\udcff", 1.5, None, True])
     assert json.dumps(kept["c"]) == "[" * 89 + '"(nested deeper than is kept)"' + "]" * 89
+
+
+def test_a_file_of_an_earlier_version_takes_measures_that_are_no_gates(program, codex, trials):
+    """Its declaration knows nothing of how answers differ, where a 1 is no pass."""
+    command = ("handoff", "import", *manual(codex), "--database", trials)
+    assert program(*command, *chosen("failed-test")).code == 0
+    with connect(trials, read_only=False) as connection:
+        (text,) = connection.execute("SELECT design FROM studies").fetchone()
+        earlier = json.loads(text)
+        assert earlier["measures"].pop("harmful")
+        connection.execute("UPDATE studies SET design = ?", [json.dumps(earlier)])
+    assert program(*command, *chosen("stale-repository")).code == 0
+    with connect(trials) as connection:
+        harmful = StudyTables(connection, STUDY).design.measures.harmful
+    assert harmful == ("substance_differs", "wording_differs")
+    rows = program("handoff", "gates", trials, "--json").json["rows"]
+    assert not set(harmful) & {row["gate"] for row in rows}

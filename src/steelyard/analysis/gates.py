@@ -154,8 +154,8 @@ def gate_values(
         To which tasks a gate applies. By default to those in which any trial has a value for it:
         a row without one may stand for either. True is for tables in which a row without a value
         says that the gate was not reached, and no row that it does not apply. Then a gate that
-        nobody reached counts, and a task without any row has the gates that all other tasks of
-        the arm have, the primary measure always.
+        nobody reached counts. A task without any row of the arm has the gates that it has for
+        other arms, else those that all other tasks of the arm have; the primary measure always.
 
     Returns
     -------
@@ -193,20 +193,23 @@ def gate_values(
 
 
 def _applies_by_rows(joined: pd.DataFrame, measures: pd.DataFrame, primary: str) -> pd.Series:
-    """Return for each trial and gate whether it applies, by the rows that the task's trials have.
+    """Return for each trial and gate whether it applies, by the rows that trials like it have.
 
-    Of a task without any row nobody knows: its trials are all missing. Left out, they would make
-    the limits for missing trials too narrow.
+    Of an arm's task without any row nobody knows: its trials are all missing. Left out, they would
+    make the limits for missing trials too narrow.
     """
-    rows = measures[["trial_id", "measure"]].merge(
-        joined[["trial_id", "task"]].drop_duplicates(), on="trial_id"
-    )
-    pairs = pd.MultiIndex.from_frame(rows[["measure", "task"]])
-    named = pd.MultiIndex.from_frame(joined[["measure", "task"]]).isin(pairs)
-    known = joined["task"].isin(rows["task"])
-    seen = joined.assign(named=named)[known].groupby(["measure", "arm"])["named"].all()
-    everywhere = pd.MultiIndex.from_frame(joined[["measure", "arm"]]).isin(seen[seen].index)
-    return (~known & (everywhere | joined["measure"].eq(primary))) | named
+    trials = joined[["trial_id", "arm", "task"]].drop_duplicates()
+    rows = measures[["trial_id", "measure"]].merge(trials, on="trial_id")
+
+    def has_row(*names: str) -> pd.Series:
+        seen = pd.MultiIndex.from_frame(rows[list(names)])
+        return pd.Series(pd.MultiIndex.from_frame(joined[list(names)]).isin(seen), joined.index)
+
+    named, known = has_row("measure", "arm", "task"), has_row("arm", "task")
+    by_arm = named[known].groupby([joined["measure"], joined["arm"]]).all()
+    of_arm = pd.MultiIndex.from_frame(joined[["measure", "arm"]]).isin(by_arm[by_arm].index)
+    guessed = has_row("measure", "task").where(has_row("task"), of_arm)
+    return named.where(known, guessed | joined["measure"].eq(primary)).astype(bool)
 
 
 def _chosen(tables: StudyTables, gates: Sequence[str] | None) -> list[str]:

@@ -150,13 +150,17 @@ class ManualDatabase:
         design = self._design.design
         every_arm = tuple(dict.fromkeys((*design.arms, *arms)))
         measures = self._design.measures
-        every_gate = tuple(sorted({*measures.others, *gates}))
-        if every_arm == design.arms and every_gate == measures.others:
+        new = set(gates)
+        every_gate = tuple(sorted({*measures.others, *new}))
+        # A file of a version that knew no differences declares none.
+        harmful = tuple(sorted({*measures.harmful, *(new & set(DIFFERENCES))}))
+        told = (design.arms, measures.others, measures.harmful)
+        if (every_arm, every_gate, harmful) == told:
             return
         self._design = self._design.model_copy(
             update={
                 "design": design.model_copy(update={"arms": every_arm}),
-                "measures": measures.model_copy(update={"others": every_gate}),
+                "measures": measures.model_copy(update={"others": every_gate, "harmful": harmful}),
             }
         )
         self._connection.execute(
