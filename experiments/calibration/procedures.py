@@ -1,7 +1,9 @@
 """Intervals held against the truth: how often they miss it, and on which side.
 
 Every function returns the rows of one cell. The limits come from the public functions of
-``steelyard.stats``; a sample that has occurred before in a cell is looked up, not computed again.
+``steelyard.stats``, and those of pass^k from the function behind `steelyard reliability`, which
+would otherwise need a database for each sample. A sample that has occurred before in a cell is
+looked up, not computed again.
 """
 
 from __future__ import annotations
