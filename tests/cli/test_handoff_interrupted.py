@@ -131,18 +131,19 @@ def test_without_a_database_nothing_is_kept_and_that_is_said(program, monkeypatc
     assert done.err.startswith("steelyard: interrupted; nothing was kept")
 
 
-def test_a_signal_waits_until_a_result_is_written(monkeypatch):
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_waits_until_a_result_is_written(which):
     from steelyard.harness.handoff.manual_trials import _undisturbed
 
     came = []
-    before = signal.signal(signal.SIGTERM, lambda *_: came.append("signal"))
+    before = signal.signal(which, lambda *_: came.append("signal"))
     try:
         with _undisturbed():
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), which)
             time.sleep(0.01)
             came.append("written")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(which, before)
     assert came == ["written", "signal"]
 
 

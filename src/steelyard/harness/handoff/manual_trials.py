@@ -232,14 +232,15 @@ def _count(tally: Tally, trial: PlannedTrial, record: TrialRecord) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C and SIGTERM back for as long as a result is written."""
+    """Hold Ctrl-C, SIGTERM and the end of a terminal back for as long as a result is written."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[tuple[int, FrameType | None]] = []
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not known on every system
     before: Mapping[int, Any] = {
         number: signal.signal(number, lambda *arrived: came.append(arrived))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (getattr(signal, name) for name in names if hasattr(signal, name))
     }
     try:
         yield
