@@ -136,14 +136,12 @@ def _counted_alike(outcomes: Outcomes) -> dict[str, str]:
 
 def _adjusted(table: pd.DataFrame, alike: Mapping[str, str]) -> pd.DataFrame:
     """Adjust the p-values of one family, in which tests that are the same count once."""
-    p_values = table["p_sign_flip"].to_numpy(dtype=float).copy()
-    p_values[table["quantity"].isin(alike).to_numpy()] = np.nan
+    is_twin = table["quantity"].isin(alike)
+    p_values = table["p_sign_flip"].mask(is_twin).to_numpy(dtype=float)
     adjusted = holm(p_values)
-    for row, quantity in enumerate(table["quantity"]):
-        if quantity in alike:  # the rows of a group stand in the order of the quantities
-            adjusted[row] = adjusted[
-                row + _QUANTITIES.index(alike[quantity]) - _QUANTITIES.index(quantity)
-            ]
+    by_group = adjusted.reshape(-1, len(_QUANTITIES))  # a view: each group has every quantity
+    for name, twin in alike.items():
+        by_group[:, _QUANTITIES.index(name)] = by_group[:, _QUANTITIES.index(twin)]
     return table.assign(p_adjusted=adjusted, family_size=family_size(p_values))
 
 
