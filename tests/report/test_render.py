@@ -183,3 +183,17 @@ class TestPage:
 
 def test_the_environment_refuses_undefined_names(templates):
     assert templates.undefined is jinja2.StrictUndefined
+
+
+def test_many_audit_lines_alike_are_counted():
+    def line(number, check="clustering", verdict="pass"):
+        said = {"evidence": f"line {number}.", "recommendation": ""}
+        return {"check": check, "verdict": verdict, "subject": f"arm {number}", **said}
+
+    few = [line(number) for number in range(12)]
+    assert render.shortened(few) == few
+    lines = [line(0, verdict="fail"), *map(line, range(13)), line(99, "missing_trials")]
+    shown = render.shortened(lines)
+    assert [one["subject"] for one in shown] == ["arm 0", "arm 0", "arm 1", "arm 2", "", "arm 99"]
+    assert shown[4]["evidence"] == "the same check, 10 lines more with this verdict."
+    assert {**shown[4], "subject": "x"}.keys() == lines[0].keys()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 TEMPLATES = Path(__file__).parent / "templates"
 PROSE = ("headline", "evidence", "finding", "own", "trajectories", "limits")
+_MOST_ALIKE, _KEPT_OF_MANY = 12, 3
 OWNED = ("report.md", "tables/*", "figures/*")
 """What a report's folder may hold; anything else there is not ours."""
 
@@ -145,6 +146,33 @@ def audit_lines(content: StudyContent) -> list[dict[str, Any]]:
     return sorted(lines, key=lambda line: VERDICTS.index(line["verdict"]))
 
 
+def shortened(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return an audit's lines with a count in place of the many alike.
+
+    A check of every arm says the same of many; whoever wants them all has the table. Of a check
+    and verdict with more than twelve lines the first three are kept.
+    """
+    alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in lines:
+        alike.setdefault((line["verdict"], line["check"]), []).append(dict(line))
+    found = []
+    for (verdict, check), same in alike.items():
+        kept = same if len(same) <= _MOST_ALIKE else same[:_KEPT_OF_MANY]
+        found += kept
+        if more := len(same) - len(kept):
+            said = f"the same check, {more} lines more with this verdict."
+            found.append(
+                {
+                    "verdict": verdict,
+                    "check": check,
+                    "subject": "",
+                    "evidence": said,
+                    "recommendation": "",
+                }
+            )
+    return found
+
+
 def disputed_groups(content: StudyContent) -> list[dict[str, Any]]:
     """Return the disputed numbers in groups of one name and one reason.
 
@@ -217,7 +245,7 @@ def _names(content: StudyContent) -> dict[str, Any]:
         "drawings": content.drawings,
         "trajectories": content.trajectories,
         "own": content.own,
-        "audit": audit_lines(content),
+        "audit": shortened(audit_lines(content)),
         "audit_sentence": audit_sentence(content),
         "pins": content.pin_counts,
         "pins_sentence": pins_sentence(content),
