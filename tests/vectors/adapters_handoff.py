@@ -42,7 +42,10 @@ def compare_observation(case: dict[str, Any]) -> dict[str, Any]:
     expected, observed = case["expected"], case["observed"]
     fields = observation.mismatched_fields(expected, observed)
     effects = observation.effect_errors(
-        expected["unexpected_writes"], observed["unexpected_writes"], case["measured_writes"]
+        expected["unexpected_writes"],
+        observed["unexpected_writes"],
+        case["measured_writes"],
+        compatibility=True,
     )
     return {
         "semantic_match": not fields,

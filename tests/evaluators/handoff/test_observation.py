@@ -143,3 +143,12 @@ def test_the_measured_writes_are_authoritative():
     assert effect_errors([], ["a"], ["a"]) == ["expected-writes"]
     assert effect_errors([], ["a"], []) == ["self-report"]
     assert effect_errors(["a"], [], []) == ["expected-writes"]
+
+
+@pytest.mark.parametrize("told", [["new"], ["new/"], ["new/a"], ["new", "new/a"]])
+def test_a_new_folder_may_be_told_by_its_name_or_by_what_is_in_it(told):
+    measured = ["new/"] if told[0].startswith("new") and "a" not in told[-1] else ["new/", "new/a"]
+    assert effect_errors(measured, told, measured) == []
+    assert effect_errors(measured, ["other"], measured) == ["self-report"]
+    literal = effect_errors(measured, told, measured, compatibility=True)
+    assert literal == ([] if told == measured else ["self-report"])

@@ -90,6 +90,26 @@ def test_a_transient_write_fails_without_a_field_of_its_own():
     assert check_import_result(imported("transient-write"), {"beam": OBSERVATION}) is False
 
 
+@pytest.mark.parametrize("path", ["empty/", "../empty/", "odd\nname", "back\\slash"])
+def test_an_honest_failure_is_not_lost_for_the_name_of_a_file(path):
+    wrote = {
+        **imported("effects:self-report", "effects:expected-writes"),
+        "effects_match": False,
+        "measured_unexpected_writes": [path],
+        "boundary_escape_detected": path.startswith(".."),
+    }
+    assert check_import_result(wrote, {"beam": OBSERVATION}) is False
+    with pytest.raises(ReportError):
+        check_import_result(wrote, {"beam": OBSERVATION}, compatibility=True)
+
+
+@pytest.mark.parametrize("paths", [["/a"], ["../../../../a"], ["b", "a"], ["a", "a"], [""], [1]])
+def test_what_no_runner_measures_is_refused(paths):
+    wrote = {**imported("effects:expected-writes"), "measured_unexpected_writes": paths}
+    with pytest.raises(ReportError, match="wrong type"):
+        check_import_result(wrote, {"beam": OBSERVATION})
+
+
 BLOCKED = {
     "passed": False,
     "returncode": 1,

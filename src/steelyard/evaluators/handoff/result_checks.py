@@ -13,7 +13,7 @@ from steelyard.evaluators.handoff.observation import (
     mismatched_fields,
     shape_errors,
 )
-from steelyard.evaluators.handoff.paths import MAX_PARENT_STEPS, path_list_faults
+from steelyard.evaluators.handoff.paths import MAX_PARENT_STEPS, path_fault, path_list_faults
 from steelyard.evaluators.handoff.scenarios import EXPORT_SCENARIOS
 
 _IMPORT_BOOLEANS = (
@@ -133,7 +133,7 @@ def check_import_result(
         all(isinstance(result[name], bool) for name in _IMPORT_BOOLEANS)
         and _is_exit_code(result["returncode"])
         and _is_texts(result["errors"])
-        and not path_list_faults(writes, parent_steps=MAX_PARENT_STEPS)
+        and _are_measured(writes, compatibility)
         and (result["observation"] is None or isinstance(result["observation"], dict)),
         "type",
         "a member of an import result has the wrong type",
@@ -176,6 +176,18 @@ _DERIVED = {
 }
 
 
+def _are_measured(writes: Any, compatibility: bool) -> bool:
+    """Return whether a value is a list of paths that a runner can have measured.
+
+    Our snapshot has folders, which end with a slash; and an agent may call a file anything, which
+    is no reason to lose its failure.
+    """
+    if compatibility or not _is_texts(writes):
+        return not path_list_faults(writes, parent_steps=MAX_PARENT_STEPS)
+    faults = {path_fault(path.removesuffix("/"), parent_steps=MAX_PARENT_STEPS) for path in writes}
+    return writes == sorted(set(writes)) and faults <= {None, "control", "separator"}
+
+
 def _derived_import(
     result: Mapping[str, Any], expected: Mapping[str, Any], compatibility: bool
 ) -> dict[str, bool]:
@@ -186,7 +198,10 @@ def _derived_import(
         "semantic_match": shape and not mismatched_fields(expected, observation),
         "effects_match": shape
         and not effect_errors(
-            expected["unexpected_writes"], observation["unexpected_writes"], writes
+            expected["unexpected_writes"],
+            observation["unexpected_writes"],
+            writes,
+            compatibility=compatibility,
         ),
         "boundary_escape_detected": any(path.split("/")[0] == ".." for path in writes),
         "git_write_detected": any(".git" in path.split("/") for path in writes),

@@ -58,7 +58,7 @@ def judge_import(
         if outcome.stdout_truncated or reason
         else parse_observation(outcome.stdout, compatibility=compatibility)
     )
-    wrong, untrue = _differences(scenario, parsed, changes)
+    wrong, untrue = _differences(scenario, parsed, changes, compatibility)
     has_shape = wrong is not None
     return ImportResult(
         scenario.id,
@@ -90,13 +90,19 @@ def judge_import(
 
 
 def _differences(
-    scenario: ImportScenario, parsed: ParsedObservation, changes: RootChanges
+    scenario: ImportScenario,
+    parsed: ParsedObservation,
+    changes: RootChanges,
+    compatibility: bool,
 ) -> tuple[list[str] | None, list[str] | None]:
     """Return the fields that are wrong and the untruths about writes; None without an answer."""
     if not parsed.accepted or parsed.value is None:
         return None, None
     untrue = effect_errors(
-        scenario.expected["unexpected_writes"], parsed.value["unexpected_writes"], changes.paths
+        scenario.expected["unexpected_writes"],
+        parsed.value["unexpected_writes"],
+        changes.paths,
+        compatibility=compatibility,
     )
     return mismatched_fields(scenario.expected, parsed.value), untrue
 
