@@ -63,6 +63,19 @@ def test_tasks_that_all_always_succeed_leave_doubt(small_study):
     assert 0 < row["low"] < 1
 
 
+def test_no_estimates_support_more_than_perfect_ones(small_study):
+    many = [1] * 23
+    tasks = {"A": [*many, 0], **{name: [*many, 1] for name in "BCDE"}}
+    row = reliability(study(small_study, tasks), k_max=1).iloc[0]
+    perfect = reliability(study(small_study, {name: [1] * 24 for name in "ABCDE"}), k_max=1)
+    shares = [23 / 24, 1, 1, 1, 1]
+    assert clustered_mean_interval(shares, list("ABCDE")).low > perfect["low"].iloc[0]
+    assert row["low"] == perfect["low"].iloc[0]
+    mirrored = {name: [1 - value for value in values] for name, values in tasks.items()}
+    low = reliability(study(small_study, mirrored), k_max=1).iloc[0]
+    assert low["high"] == pytest.approx(1 - row["low"])
+
+
 def test_tasks_that_agree_between_0_and_1_give_no_interval(small_study):
     row = reliability(study(small_study, {"A": [1, 0], "B": [0, 1]}), k_max=1).iloc[0]
     assert (row["pass_hat_k"], row["low"], row["high"]) == (0.5, 0.0, 1.0)

@@ -96,7 +96,8 @@ def reliability(
           ``pass_at_high``: mean over the tasks used of the unbiased per-task estimate, and its
           t interval over tasks cut to [0, 1]. Where every task has 0 or every task has 1, the
           spread is not estimable and the limits are those of one attempt per task (Wilson, t
-          quantile); with one task, or equal estimates between 0 and 1, they are [0, 1];
+          quantile), which no other estimates of as many tasks exceed; with one task, or equal
+          estimates between 0 and 1, they are [0, 1];
         - ``level``;
         - ``reason``: how many tasks are too short for this k, or why there is no interval; else
           empty.
@@ -178,12 +179,19 @@ def _curve(group: Counted, k_max: int | None, confidence: float) -> list[dict[st
 def _mean(
     shares: npt.NDArray[np.float64], tasks: npt.NDArray[Any], confidence: float
 ) -> MeanInterval:
-    """Return the mean over the tasks that have one, its limits within [0, 1]."""
+    """Return the mean over the tasks that have one, its limits within [0, 1].
+
+    As for a rate, no lower limit lies above that of as many tasks that all succeed, and no upper
+    limit below that of as many that all fail: a few tasks that differ little do not show that
+    there are no others.
+    """
     used = ~np.isnan(shares)
     values, ids = shares[used], tasks[used]
     mean = clustered_mean_interval(values, ids, confidence)
     if not mean.reason:
-        return replace(mean, low=max(mean.low, 0.0), high=min(mean.high, 1.0))
+        furthest = clustered_wilson_interval(np.ones(len(values)), ids, confidence).low
+        low, high = min(mean.low, furthest), max(mean.high, 1.0 - furthest)
+        return replace(mean, low=max(low, 0.0), high=min(high, 1.0))
     if len(values) > 1 and values[0] in (0.0, 1.0):
         whole = clustered_wilson_interval(values, ids, confidence)
         return replace(mean, low=whole.low, high=whole.high, reason="")
