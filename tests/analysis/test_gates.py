@@ -63,6 +63,7 @@ def test_a_gate_has_two_rates(tables):
     unreached = row(rates, gate="bell", arm="open")
     assert (unreached["evaluated"], unreached["applicable"]) == (0, 2)
     assert math.isnan(unreached["conditional"])
+    assert (unreached["conditional_low"], unreached["conditional_high"]) == (0.0, 1.0)
     assert unreached["unconditional"] == 0.0
     # Wilson at 95% for 3 of 3: centre and half-width from the score equation
     fine = row(rates, gate="lock", arm="fine")

@@ -60,7 +60,8 @@ def gate_rates(
           gate that was not reached counts as failed. Of each the Wilson limits that take trials as
           independent, ``*_low`` and ``*_high``, and those that take tasks as the unit,
           ``*_clustered_low`` and ``*_clustered_high`` (see
-          `steelyard.stats.clustered_wilson_interval`). NaN where the denominator is 0;
+          `steelyard.stats.clustered_wilson_interval`). Where the denominator is 0 the rate is NaN
+          and the limits are 0 and 1;
         - ``lowest`` = passed / (applicable + missing) and ``highest``, for which every missing
           trial counts as passed: the unconditional rate whatever the missing ones would have been;
         - ``level``.
@@ -110,13 +111,13 @@ def both_limits(name: str, values: Any, tasks: Any, confidence: float) -> dict[s
         The rate's; its limits are ``name_low``, ``name_high`` (Wilson, trials as independent),
         ``name_clustered_low`` and ``name_clustered_high`` (tasks as the unit).
     values, tasks : array, shape (trials,)
-        NaN is returned for none.
+        Without a value the rate is NaN and its limits are 0 and 1.
     confidence : float
     """
     places = ("", "_low", "_high", "_clustered_low", "_clustered_high")
     names = [f"{name}{place}" for place in places]
     if not len(values):
-        return dict.fromkeys(names, float("nan"))
+        return dict(zip(names, (float("nan"), 0.0, 1.0, 0.0, 1.0), strict=True))
     interval = wilson_interval(int(values.sum()), len(values), confidence)
     clustered = clustered_wilson_interval(values, tasks, confidence)
     limits = (interval.low, interval.high, clustered.low, clustered.high)
