@@ -46,8 +46,8 @@ def answer_differences(
         which both arms have an answer, and one of these at least has the field), ``unanswered``
         (in which one arm has an answer with the field and the other has none), ``differing``,
         ``share`` with Wilson limits, ``low`` and ``high`` that take pairs as independent and
-        ``clustered_low`` and ``clustered_high`` that take tasks as the unit (0 and 1 without a pair),
-        ``level``. Values are compared exactly, in type as well.
+        ``clustered_low`` and ``clustered_high`` that take tasks as the unit (0 and 1 without a
+        pair), ``level``. Values are compared exactly, in type as well.
 
     Raises
     ------
