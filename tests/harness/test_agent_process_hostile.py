@@ -301,8 +301,9 @@ def test_an_agent_starts_with_the_usual_signals_and_three_streams(tmp_path):
         given = {"prompt": b"", "environment": ENVIRONMENT, "timeout_seconds": 10.0}
         return run_agent(command, folder=tmp_path, **given).stdout.split()
 
-    signals = answer("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
-    assert signals[1::2] == [b"0" * 16] * 2
+    masks = answer("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")[1::2]
+    # Signals above 31 are the C library's own, and whoever ran the tests may have ignored one.
+    assert [int(mask, 16) & 0x7FFFFFFF for mask in masks] == [0, 0]
     # The last is the folder that is listed.
     assert answer("ls", "/proc/self/fd") == [b"0", b"1", b"2", b"3"]
 
