@@ -127,7 +127,7 @@ def report(lines: list[str], matrix: str, rounds: int) -> str:
         f"Written by `experiments/benchmarks/handoff.py --rounds {rounds}`: Python "
         f"{platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} processors. Recorded measurements: they differ from run to run, and "
-        f"the machine was in use (load {os.getloadavg()[0]:.1f} at the end)."
+        f"the load was {os.getloadavg()[0]:.1f} at the end, the benchmark itself included."
     )
     note = (
         "The plain walk reads and hashes files. The snapshot also records folders, links, modes "
