@@ -105,19 +105,21 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        if not _is_damage(error):
-            raise
-        _refuse(f"a database is damaged, take a copy of it or make it anew: {error}")
+        _refuse(_about_database(error))
 
 
-def _is_damage(error: Exception) -> bool:
-    """Return whether DuckDB read what it cannot have written; it tells when it meets the block."""
+def _about_database(error: Exception) -> str:
+    """Return what to tell of a database that cannot be read or written; raise anything else.
+
+    DuckDB tells of a damaged block, and of a full disk, when it meets it.
+    """
     duckdb = sys.modules.get("duckdb")
-    return (
-        duckdb is not None
-        and isinstance(error, duckdb.Error)
-        and (isinstance(error, duckdb.IOException) or "Corrupt database" in str(error))
-    )
+    if duckdb is not None and isinstance(error, duckdb.Error):
+        if "Corrupt database" in str(error):
+            return f"a database is damaged, take a copy of it or make it anew: {error}"
+        if isinstance(error, duckdb.IOException):
+            return f"a database could not be read or written: {error}"
+    raise error
 
 
 def _refuse(message: str) -> None:

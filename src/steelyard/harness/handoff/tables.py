@@ -79,12 +79,7 @@ class ManualDatabase:
     def __init__(self, path: Path, planned: Sequence[PlannedTrial]) -> None:
         check_database(path)
         if not path.exists():
-
-            def fill(connection: duckdb.DuckDBPyConnection) -> None:
-                add_study(connection, _new_design(planned))
-                _add_planned(connection, planned)
-
-            make_database(path, fill)
+            make_database(path, lambda connection: add_study(connection, _new_design(planned)))
         self._path = path
         self._connection = connect(path, read_only=False)
         try:
