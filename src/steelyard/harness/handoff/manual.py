@@ -24,7 +24,7 @@ from steelyard.harness.handoff.identity_probe import observed_now
 from steelyard.harness.handoff.import_trials import run_import_scenario
 from steelyard.harness.handoff.manual_agents import ManualAgent, identity_problem, probe
 from steelyard.harness.handoff.manual_trials import (
-    PlannedTrial,
+    ManualTrial,
     Show,
     Tally,
     TrialRecord,
@@ -181,7 +181,7 @@ class _Run:
             role = Role(identity, self.agent.command)
             arm = stratum(self.capability, [role], self.source_root)
             planned = [
-                PlannedTrial(
+                ManualTrial(
                     f"{self.capability} {scenario.id}",
                     repeat,
                     arm,
@@ -220,7 +220,7 @@ class _Run:
         }
 
 
-def firsts(finished: list[tuple[PlannedTrial, TrialRecord]]) -> list[TrialRecord]:
+def firsts(finished: list[tuple[ManualTrial, TrialRecord]]) -> list[TrialRecord]:
     """Return the first trial of each task: a report holds a scenario once."""
     found: dict[str, TrialRecord] = {}
     for planned, record in finished:

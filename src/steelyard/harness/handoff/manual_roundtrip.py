@@ -14,7 +14,7 @@ from steelyard.harness.handoff.import_trials import AgentCommand
 from steelyard.harness.handoff.manual import ManualRun, firsts
 from steelyard.harness.handoff.manual_agents import ManualAgent, identity_problem, probe
 from steelyard.harness.handoff.manual_trials import (
-    PlannedTrial,
+    ManualTrial,
     Show,
     Tally,
     TrialRecord,
@@ -146,13 +146,13 @@ def _known(side: ManualSide, observed_at: str) -> _Known:
 
 def _planned(
     scenario: ExportScenario, exporter: _Known, importer: _Known, source_root: Path
-) -> PlannedTrial:
+) -> ManualTrial:
     """Return the first trial of a route."""
     roles = (
         Role(exporter.export_identity, exporter.side.agent.command, "exporter"),
         Role(importer.import_identity, importer.side.importer, "importer"),
     )
-    return PlannedTrial(
+    return ManualTrial(
         f"roundtrip {exporter.side.agent.adapter}-to-{importer.side.agent.adapter}",
         0,
         stratum("roundtrip", roles, source_root),

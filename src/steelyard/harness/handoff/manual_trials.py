@@ -57,7 +57,7 @@ class TrialRecord:
 
 
 @dataclass(frozen=True)
-class PlannedTrial:
+class ManualTrial:
     """A trial that is to be run.
 
     Attributes
@@ -155,13 +155,13 @@ def crossed(tasks: Sequence[Any], repeats: int) -> Iterator[tuple[Any, int]]:
 
 
 def run_planned(
-    planned: Sequence[PlannedTrial], database: Path | None, show: Show
-) -> tuple[list[tuple[PlannedTrial, TrialRecord]], Tally]:
+    planned: Sequence[ManualTrial], database: Path | None, show: Show
+) -> tuple[list[tuple[ManualTrial, TrialRecord]], Tally]:
     """Run what has no result yet.
 
     Parameters
     ----------
-    planned : sequence of PlannedTrial
+    planned : sequence of ManualTrial
         In the order in which they are run.
     database : pathlib.Path or None
         Where results are and go; see `ManualDatabase`. Without one every trial is run.
@@ -170,7 +170,7 @@ def run_planned(
 
     Returns
     -------
-    list of (PlannedTrial, TrialRecord)
+    list of (ManualTrial, TrialRecord)
         What this call ran. A trial during which an agent's file became another one is not among
         them: nobody knows which agent it was of. No other is begun then.
     Tally
@@ -196,11 +196,11 @@ def run_planned(
 
 
 def _run(
-    todo: Sequence[PlannedTrial],
+    todo: Sequence[ManualTrial],
     tally: Tally,
     show: Show,
-    keep: Callable[[PlannedTrial, TrialRecord], None],
-) -> tuple[list[tuple[PlannedTrial, TrialRecord]], Tally]:
+    keep: Callable[[ManualTrial, TrialRecord], None],
+) -> tuple[list[tuple[ManualTrial, TrialRecord]], Tally]:
     finished = []
     show(tally)
     for trial in todo:
@@ -221,7 +221,7 @@ def _run(
     return finished, tally
 
 
-def _count(tally: Tally, trial: PlannedTrial, record: TrialRecord) -> None:
+def _count(tally: Tally, trial: ManualTrial, record: TrialRecord) -> None:
     if record.blocked is not None:
         tally.blocked[trial.key.trial_id] = record.blocked
         return

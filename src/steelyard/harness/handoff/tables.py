@@ -21,7 +21,7 @@ import duckdb
 from pydantic import ValidationError
 
 from steelyard.errors import StoreError, shown_file
-from steelyard.harness.handoff.manual_trials import PlannedTrial, TrialRecord
+from steelyard.harness.handoff.manual_trials import ManualTrial, TrialRecord
 from steelyard.harness.handoff.storable import storable
 from steelyard.harness.planned_database import make_database, why_not_written
 from steelyard.store.connect import connect
@@ -67,7 +67,7 @@ class ManualDatabase:
     path : pathlib.Path
         Made if it does not exist. Trials are added to one that holds the study
         ``handoff_manual``; any other is refused and left as it was.
-    planned : sequence of PlannedTrial
+    planned : sequence of ManualTrial
         Each is a row from now on, missing until it is recorded.
 
     Raises
@@ -76,7 +76,7 @@ class ManualDatabase:
         See `check_database`, and if it cannot be written.
     """
 
-    def __init__(self, path: Path, planned: Sequence[PlannedTrial]) -> None:
+    def __init__(self, path: Path, planned: Sequence[ManualTrial]) -> None:
         check_database(path)
         if not path.exists():
             make_database(path, lambda connection: add_study(connection, _new_design(planned)))
@@ -113,7 +113,7 @@ class ManualDatabase:
         ).fetchall()
         return dict(rows)
 
-    def record(self, trial: PlannedTrial, record: TrialRecord) -> None:
+    def record(self, trial: ManualTrial, record: TrialRecord) -> None:
         """Write what came of a planned trial, all its rows or none.
 
         Raises
@@ -208,7 +208,7 @@ def _read_design(connection: duckdb.DuckDBPyConnection, path: Path) -> Declarati
         ) from None
 
 
-def _new_design(planned: Sequence[PlannedTrial]) -> Declaration:
+def _new_design(planned: Sequence[ManualTrial]) -> Declaration:
     return Declaration.model_validate(
         {
             "study": {
@@ -233,7 +233,7 @@ def _new_design(planned: Sequence[PlannedTrial]) -> Declaration:
     )
 
 
-def _add_planned(connection: duckdb.DuckDBPyConnection, planned: Sequence[PlannedTrial]) -> None:
+def _add_planned(connection: duckdb.DuckDBPyConnection, planned: Sequence[ManualTrial]) -> None:
     """Add a missing row for every trial that has none."""
     present = connection.execute("SELECT trial_id FROM trials WHERE study = ?", [STUDY]).fetchall()
     known = {row[0] for row in present}
@@ -256,7 +256,7 @@ def _add_planned(connection: duckdb.DuckDBPyConnection, planned: Sequence[Planne
     )
 
 
-def _rows(trial: PlannedTrial, record: TrialRecord) -> dict[str, list[dict[str, Any]]]:
+def _rows(trial: ManualTrial, record: TrialRecord) -> dict[str, list[dict[str, Any]]]:
     values = {PASSED: record.passed, **record.gates}
     facts = trial.stratum.covariates | record.prompts
     return {
